@@ -133,7 +133,7 @@ let package = Package(
             name: "KioskWeb",
             dependencies: [
                 .target(name: "CQREncode", condition: .when(traits: ["Network"])),
-                "ClubRecords", "ClubKit", "ClubMessages", "KioskKit",
+                "CardCore", "ClubRecords", "ClubKit", "ClubMessages", "KioskKit",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Network"])),

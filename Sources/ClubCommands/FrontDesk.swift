@@ -53,7 +53,8 @@ final class FrontDesk: Sendable {
         case .error(let error, _) where error.attempt == MemberStore.tapAttempt: return
         case .error(let error, _):
             output.message("\(error)")
-            if !output.isJSON { return }
+            try? output.json(event)
+            return
         case .added, .updated, .deleted, .imported, .merged: break
         }
         // Where it cannot be written, the next tap ends the kiosk.

@@ -139,6 +139,10 @@ struct Kiosk: ToolCommand {
         /// How the screen looks, if one is shown.
         var theme: Theme?
         var club: Club
+        #if NETWORK
+        /// Who may look at the screen in a browser, if it is served.
+        var access: WebAccess?
+        #endif
     }
 
     private var isScreenShown: Bool {
@@ -158,7 +162,7 @@ struct Kiosk: ToolCommand {
         let lines = captures == nil ? LineQueue() : nil
         let model = await KioskModel()
         #if NETWORK
-        let server = try await http.server(model, prepared.theme, output.output)
+        let server = prepared.access.map { KioskServer(model, theme: prepared.theme ?? Theme(), access: $0) }
         let copy = server.map { server in { @Sendable (line: String) in server.publish(line) } }
         let show = server.map { server in { @MainActor @Sendable (theme: Theme) in server.show(theme) } }
         #else
@@ -233,6 +237,9 @@ struct Kiosk: ToolCommand {
         let captures = try recordings.map { try CaptureFiles.load($0) }
         let isShown = isScreenShown || http.address != nil
         let theme = isShown || screen.theme.path != nil ? try screen.theme.load(output.output) : nil
+        #if NETWORK
+        let access = try http.access(output.output)
+        #endif
         if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
         let club = try await database.open(scenarios: configuration?.scenarios ?? []) { configuration in
             configuration.cooldown = .seconds(cooldown)
@@ -241,13 +248,17 @@ struct Kiosk: ToolCommand {
         }
         // Recorded taps are refused after a restart too. A replay is of recorded taps.
         if captures == nil { site?.memory = club.passMemory }
-        return Prepared(
+        var prepared = Prepared(
             captures: captures,
             site: site,
             messages: messages,
             theme: isShown ? theme : nil,
             club: club
         )
+        #if NETWORK
+        prepared.access = access
+        #endif
+        return prepared
     }
 
     /// How long a tap waits for a store that is full or in use where nobody stays to put it right.

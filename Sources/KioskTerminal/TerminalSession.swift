@@ -184,7 +184,7 @@ public final class TerminalSession: Sendable {
     /// Restores the terminal, finishes ``events``, and repeats on standard error the last ``repeatedLines`` lines that
     /// were written there, if it is a terminal. Nothing happens if the session is closed.
     ///
-    /// Blocks until the terminal has taken what was being written, a second at most.
+    /// Blocks until the terminal and standard error have taken what was being written, some seconds at most.
     public func close() {
         let isFirst = state.withLock { state in
             defer { state.end = state.end ?? ContinuousClock.now + Self.patience }
@@ -204,9 +204,10 @@ public final class TerminalSession: Sendable {
         if !memory.passesOn { _ = TerminalRestoration.writeMessages(lines: Self.repeatedLines) }
         // A thread that still runs keeps its descriptors.
         if hasWritten { Glibc.close(memory.output) }
-        if hasRead { for descriptor in [memory.pipe, memory.bell, bell] { Glibc.close(descriptor) } }
-        Glibc.close(memory.savedMessages)
-        if !memory.passesOn { Glibc.close(memory.messageOutput) }
+        if hasRead {
+            for descriptor in [memory.pipe, memory.bell, bell, memory.savedMessages] { Glibc.close(descriptor) }
+            if !memory.passesOn { Glibc.close(memory.messageOutput) }
+        }
         Self.isOpen.withLock { $0 = false }
     }
 

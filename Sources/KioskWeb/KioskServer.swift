@@ -30,8 +30,8 @@ public struct KioskServerError: Error, Sendable, CustomStringConvertible {
 /// let port = try await server.start(host: "127.0.0.1", port: 8080)
 /// ```
 ///
-/// The pages are at `/` and `/desk`, the stream at `/v1/events`. A client that is gone is let go at once, one that reads
-/// nothing after half a minute.
+/// The pages are at `/` and `/desk`, the stream at `/v1/events`. A client that disconnects is dropped at once; one that
+/// reads nothing is dropped after 30 seconds. A server is started once, and lives until ``stop()``.
 public final class KioskServer: Sendable {
     /// What a server does with requests and streams.
     struct Settings: Sendable {
@@ -39,8 +39,8 @@ public final class KioskServer: Sendable {
         var pingInterval = Duration.seconds(10)
         /// How long a client may take nothing.
         var patience = Duration.seconds(30)
-        /// How long a request may take to arrive.
-        var requestSeconds: Int64 = 15
+        /// How long a connection may be silent between and within requests.
+        var idleTimeout = Duration.seconds(15)
         /// The number of connections at once.
         var connections = 2000
     }
@@ -55,11 +55,11 @@ public final class KioskServer: Sendable {
 
     /// What is presented, on the main actor.
     private final class Screens: Sendable {
-        let visitor: Screen<WebView>, desk: Screen<WebView>
+        let visitor: Screen<WebScreenView>, desk: Screen<WebScreenView>
         let presenters: (VisitorPresenter, DeskPresenter)
 
         @MainActor
-        init(visitor: VisitorPresenter, desk: DeskPresenter, view: WebView) {
+        init(visitor: VisitorPresenter, desk: DeskPresenter, view: WebScreenView) {
             self.visitor = Screen(visitor, view: view, shownAs: view)
             self.desk = Screen(desk, view: view, shownAs: view)
             presenters = (visitor, desk)
@@ -67,7 +67,7 @@ public final class KioskServer: Sendable {
     }
 
     let settings: Settings
-    let screen = StateFeed(event: "screen"), desk = StateFeed(event: "desk")
+    let visitorFeed = StateFeed(event: "screen"), deskFeed = StateFeed(event: "desk")
     let events = EventFeed()
     let connections = Connections()
     private let state: Mutex<State>
@@ -115,7 +115,7 @@ public final class KioskServer: Sendable {
             responder: WebResponder(server: self),
             server: .http1(
                 configuration: .init(
-                    idleTimeout: .seconds(settings.requestSeconds),
+                    idleTimeout: .init(settings.idleTimeout),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 << 10,
                         maxHeaderListSize: 32 << 10,
@@ -139,18 +139,26 @@ public final class KioskServer: Sendable {
         }
         let pinging = Task { [self] in
             while (try? await Task.sleep(for: settings.pingInterval)) != nil {
-                screen.ping()
-                desk.ping()
+                visitorFeed.ping()
+                deskFeed.ping()
                 events.ping()
                 connections.closeStuck(settings.patience)
             }
         }
         state.withLock { ($0.serving, $0.pinging) = (serving, pinging) }
-        for await port in ports { return port }
-        let result = await serving.result
+        let bound = await withTaskCancellationHandler {
+            for await port in ports { return Int?.some(port) }
+            return nil
+        } onCancel: {
+            serving.cancel()
+        }
+        if let bound, !Task.isCancelled { return bound }
         await stop()
-        guard case .failure(let error) = result else { return port }
-        throw KioskServerError(address: "\(host):\(port)", reason: Self.reason(error))
+        try Task.checkCancellation()
+        var reason = "it ended"
+        if case .failure(let error) = await serving.result { reason = Self.reason(error) }
+        let name = host.contains(":") ? "[\(host)]" : host
+        throw KioskServerError(address: "\(name):\(port)", reason: reason)
     }
 
     /// Ends all streams and the server.
@@ -166,8 +174,8 @@ public final class KioskServer: Sendable {
                 screens.desk.destroy()
             }
         }
-        screen.finish()
-        desk.finish()
+        visitorFeed.finish()
+        deskFeed.finish()
         events.finish()
         serving?.cancel()
         connections.closeAll()
@@ -180,7 +188,7 @@ public final class KioskServer: Sendable {
         return "\(error)"
     }
 
-    /// Each stream has a descriptor; the usual limit of a process is 1024.
+    /// Raises this process's limit of open files: each stream has one, and the usual limit is 1024.
     private static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -195,16 +203,16 @@ public final class KioskServer: Sendable {
         let theme = theme
         let visitor = VisitorPresenter(model, theme: theme)
         let desk = DeskPresenter(model, club: club, theme: theme, showsNames: showsNames)
-        let screens = Screens(visitor: visitor, desk: desk, view: WebView(self))
+        let screens = Screens(visitor: visitor, desk: desk, view: WebScreenView(self))
         state.withLock { $0.screens = screens }
         screens.visitor.appear()
         screens.desk.appear()
     }
 
-    /// How the screens look and speak; a change is shown at once.
+    /// How the screens look and speak.
     public var theme: Theme { state.withLock(\.theme) }
 
-    /// Shows the screens in another theme.
+    /// Shows the screens in another theme, at once.
     @MainActor
     public func show(_ theme: Theme) {
         let screens = state.withLock {
@@ -215,10 +223,13 @@ public final class KioskServer: Sendable {
         screens?.presenters.1.theme = theme
     }
 
-    /// Who may look.
+    /// Who may look. A change ends all streams; who still may look comes back.
     public var access: WebAccess {
         get { state.withLock(\.access) }
-        set { state.withLock { $0.access = newValue } }
+        set {
+            state.withLock { $0.access = newValue }
+            connections.closeAll()
+        }
     }
 
     /// Sends a line of JSON to those who follow `/v1/events`.
@@ -230,7 +241,7 @@ public final class KioskServer: Sendable {
 
 /// Writes scenes as messages.
 @MainActor
-final class WebView: VisitorView, DeskView {
+final class WebScreenView: VisitorView, DeskView {
     private weak var server: KioskServer?
     private var look: (theme: Theme, message: ThemeMessage)?
     private var versions = 0
@@ -238,24 +249,24 @@ final class WebView: VisitorView, DeskView {
     init(_ server: KioskServer) { self.server = server }
 
     func show(_ scene: VisitorScene, taps: [TapRow], theme: Theme) {
-        server?.screen.publish(json(VisitorMessage(scene, taps: taps, theme: theme, look: message(theme))))
+        server?.visitorFeed.publish(json(VisitorMessage(scene, taps: taps, theme: theme, look: message(theme))))
     }
 
     func show(_ scene: DeskScene, theme: Theme) {
-        server?.desk.publish(json(DeskMessage(scene, theme: theme, look: message(theme))))
+        server?.deskFeed.publish(json(DeskMessage(scene, theme: theme, look: message(theme))))
     }
 
     private func message(_ theme: Theme) -> ThemeMessage {
         if let look, look.theme == theme { return look.message }
         versions += 1
-        // A page that was loaded from the server of before has its files.
+        // A page from an earlier run must not reuse the files that it cached.
         let message = ThemeMessage(theme, version: Int(Date().timeIntervalSince1970) &+ versions)
         look = (theme, message)
         return message
     }
 }
 
-/// The connections that streams are written to.
+/// The connections that are written to.
 final class Connections: Sendable {
     private struct Connection {
         var channel: any Channel

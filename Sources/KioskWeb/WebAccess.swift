@@ -6,13 +6,14 @@ import HTTPTypes
 /// Decides who may look at the screen.
 ///
 /// Every request has to name a known host, so that no page of the internet reaches the kiosk by a name of its own that
-/// leads here (DNS rebinding), and must not come from another site. Beyond that whoever is on the kiosk itself may
-/// look; others need the token, once, and then the cookie that it is exchanged for, or come through a proxy that has
-/// checked them.
+/// leads here (DNS rebinding), and must not come from another site. Without a token and a proxy, only requests from
+/// this machine are allowed. With a token every request needs it, or the cookie that it is exchanged for; with a proxy
+/// the header in which it names whom it has checked.
 public struct WebAccess: Sendable {
     /// The names by which the kiosk is reached, in lower case, besides `localhost` and addresses.
     public var names: Set<String> = []
-    /// The secret of those who may look; `nil` if everybody on this machine may, and nobody else can.
+    /// The secret of those who may look, of at least ``shortestToken`` characters: a shorter one lets nobody in.
+    /// `nil` if everybody on this machine may look, and nobody else.
     public var token: String?
     /// The header in which a proxy on this machine names whom it has checked; `nil` if there is none.
     public var proxyHeader: String?
@@ -42,6 +43,8 @@ public struct WebAccess: Sendable {
         var proxied: String?
         /// Whether the other end of the connection is on this machine.
         var isLocal = true
+        /// Whether a proxy states that it passes the request on.
+        var isForwarded = false
     }
 
     /// Why a request is refused.
@@ -67,7 +70,8 @@ public struct WebAccess: Sendable {
     }
 
     private func isAuthorized(_ visitor: Visitor, at now: Date) -> Bool {
-        if token == nil, proxyHeader == nil { return visitor.isLocal }
+        // A proxy that nobody told us of brings others from outside.
+        if token == nil, proxyHeader == nil { return visitor.isLocal && !visitor.isForwarded }
         // A header that anybody may write counts only from where the proxy is.
         if proxyHeader != nil, visitor.isLocal, visitor.proxied?.isEmpty == false { return true }
         guard token != nil else { return false }
@@ -80,7 +84,7 @@ public struct WebAccess: Sendable {
 
     /// Returns whether a token is the one.
     func accepts(_ other: String) -> Bool {
-        guard let token else { return false }
+        guard let token, token.count >= Self.shortestToken else { return false }
         // Digests are of one length, and are compared in the same time however much of them is equal.
         return SHA256.hash(data: Data(token.utf8)) == SHA256.hash(data: Data(other.utf8))
     }
@@ -123,7 +127,7 @@ public struct WebAccess: Sendable {
     }
 
     private func signature(of end: Int) -> String? {
-        guard let token else { return nil }
+        guard let token, token.count >= Self.shortestToken else { return nil }
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("clubkit screen \(end)".utf8),
             using: SymmetricKey(data: Data(token.utf8))

@@ -14,8 +14,9 @@ struct WebFrame: Sendable {
         text = ""
         if let id { text += "id: \(id)\n" }
         if let event { text += "event: \(event)\n" }
-        // JSON has no line breaks, and a carriage return would end a line too.
-        for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        // Of a stream only these end a line; JSON has none of them, but may have others that are line breaks in texts.
+        let isEnd = { (character: Character) in ["\n", "\r", "\r\n"].contains(character) }
+        for line in data.split(omittingEmptySubsequences: false, whereSeparator: isEnd) {
             text += "data: \(line)\n"
         }
         text += "\n"
@@ -93,31 +94,48 @@ final class EventFeed: Sendable {
 
     func finish() { listeners.finish() }
 
-    /// Events from now on, after those that a client has missed: all after its last one, or a snapshot if that is
-    /// not known any more.
+    /// What a client gets that begins to follow.
+    struct Beginning: Sendable {
+        /// The events that it has missed.
+        var first: [WebFrame]
+        /// The number of the latest event so far.
+        var number: Int
+        /// Whether it has to be sent what the kiosk is like, since its last event is not known any more.
+        var needsSnapshot: Bool
+        var rest: AsyncStream<WebFrame>
+    }
+
+    /// Events from now on, after those that a client has missed.
     ///
-    /// - Parameters:
-    ///   - last: the identifier of the last event that the client got.
-    ///   - snapshot: what the kiosk is like now, as JSON.
-    func stream(
-        after last: String?,
-        snapshot: () -> String
-    ) -> (first: [WebFrame], rest: AsyncStream<WebFrame>) {
+    /// - Parameter last: the identifier of the last event that the client got.
+    func stream(after last: String?) -> Beginning {
         state.withLock { state in
             let rest = listeners.stream(bufferingPolicy: .bufferingNewest(Self.waiting))
-            let newest = "\(run)-\(state.next - 1)"
+            let newest = state.next - 1
+            // It counts as the latest event, so that those show which are dropped before the first is sent.
+            var ping = WebFrame.ping
+            ping.number = newest
+            var beginning = Beginning(first: [ping], number: newest, needsSnapshot: true, rest: rest)
             let parts = last?.split(separator: "-", omittingEmptySubsequences: false) ?? []
-            if parts.count == 2, parts[0] == run, let number = Int(parts[1]), number < state.next {
-                let missed = state.latest.filter { ($0.number ?? 0) > number }
-                if missed.count == state.next - 1 - number { return ([.ping] + missed, rest) }
-                return ([Self.missed(state.next - 1 - number, newest), snapshotFrame(snapshot, newest)], rest)
+            guard parts.count == 2, parts[0] == run, let number = Int(parts[1]), number < state.next else {
+                return beginning
             }
-            return ([.ping, snapshotFrame(snapshot, newest)], rest)
+            let missed = state.latest.filter { ($0.number ?? 0) > number }
+            if missed.count == newest - number {
+                beginning.needsSnapshot = false
+                // Numbers go on from where the client was.
+                beginning.first[0].number = number
+                beginning.first += missed
+            } else {
+                beginning.first = [Self.missed(newest - number, "\(run)-\(newest)")]
+            }
+            return beginning
         }
     }
 
-    private func snapshotFrame(_ snapshot: () -> String, _ id: String) -> WebFrame {
-        WebFrame("snapshot", id: id, data: snapshot())
+    /// What the kiosk is like after the event with that number.
+    func snapshot(_ data: String, after number: Int) -> WebFrame {
+        WebFrame("snapshot", id: "\(run)-\(number)", number: number, data: data)
     }
 
     /// Reports that events were dropped.

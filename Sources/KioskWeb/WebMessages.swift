@@ -1,8 +1,9 @@
 #if NETWORK
+import CardCore
 import Foundation
 import KioskKit
 
-/// What the pages get, as JSON. `version` changes when a page of before could not read it.
+/// What the pages get, as JSON. `version` changes when an older page could not read it.
 private let version = 1
 
 /// What the visitor's page shows.
@@ -85,7 +86,7 @@ struct ThemeMessage: Encodable, Hashable {
     /// The tones that have a sound.
     var sounds: [VisitorScene.Tone]
     var join: Join?
-    /// Another one when the files of the theme may be others.
+    /// Changes whenever the theme's files may have changed.
     var version: Int
 
     init(_ theme: Theme, version: Int) {
@@ -115,7 +116,8 @@ struct ThemeMessage: Encodable, Hashable {
 struct Snapshot: Encodable {
     struct Tap: Encodable {
         var id: UUID
-        var at: Date
+        /// In ISO 8601, as in all events.
+        var at: String
         var outcome: String
     }
 
@@ -131,14 +133,13 @@ struct Snapshot: Encodable {
         readers = status.readers.filter { $0.fault == nil }.map(\.reader.name)
         trouble = status.trouble?.sentence
         visitsToday = status.visitsToday
-        lastTap = status.lastTap.map { Tap(id: $0.eventID, at: $0.at, outcome: $0.outcome.name) }
+        lastTap = status.lastTap.map { Tap(id: $0.eventID, at: ISO8601.text($0.at), outcome: $0.outcome.name) }
     }
 }
 
 func json(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    encoder.dateEncodingStrategy = .secondsSince1970
     // All of it is numbers and texts, which can be encoded.
     return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
 }

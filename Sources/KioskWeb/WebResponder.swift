@@ -23,8 +23,36 @@ struct WebResponder: HTTPResponder {
     let server: KioskServer
 
     func respond(to request: Request, context: WebContext) async throws -> Response {
-        var response = await answer(request, context)
+        var response =
+            hasBody(request) ? plain(.badRequest, "A request has no body here.") : await answer(request, context)
         for (name, value) in Self.headers { response.headers[name] = value }
+        if request.method == .head {
+            if response.body.contentLength == nil { response.headers[.contentLength] = nil }
+            return response.createHeadResponse()
+        }
+        return written(response, context)
+    }
+
+    /// What nobody reads would be waited for.
+    private func hasBody(_ request: Request) -> Bool {
+        request.headers[.transferEncoding] != nil || (request.headers[.contentLength] ?? "0") != "0"
+    }
+
+    /// The response, whose client is let go if it takes nothing, and after a refusal: it may have more to ask.
+    private func written(_ response: Response, _ context: WebContext) -> Response {
+        var response = response
+        let (body, connections) = (response.body, server.connections)
+        let isRefusal = response.status.code >= 400
+        if isRefusal { response.headers[.connection] = "close" }
+        // A stream looks after itself.
+        guard body.contentLength != nil else { return response }
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            let number = connections.add(context.channel)
+            defer { connections.remove(number) }
+            connections.note(number, isWriting: true)
+            try await body.write(writer)
+            if isRefusal { context.channel.close(mode: .input, promise: nil) }
+        }
         return response
     }
 
@@ -46,7 +74,7 @@ struct WebResponder: HTTPResponder {
         let visitor = visitor(request, context, access)
         let refusal = access.refusal(of: visitor, at: Date())
         // Where the token is exchanged, before there is a cookie.
-        if path == "/enter", refusal == nil || refusal == .notAuthorized { return await enter(request, access) }
+        if path == "/enter", refusal == nil || refusal == .notAuthorized { return enter(request, access) }
         switch refusal {
         case .foreignHost:
             return plain(
@@ -72,17 +100,22 @@ struct WebResponder: HTTPResponder {
         switch path {
         case "/": return page("visitor.html", request)
         case "/desk": return page("desk.html", request)
-        case "/v1/screen": return stream(server.screen.stream(), request, context)
-        case "/v1/desk": return stream(server.desk.stream(), request, context)
+        case "/v1/screen": return stream(server.visitorFeed.stream(), request, context)
+        case "/v1/desk": return stream(server.deskFeed.stream(), request, context)
         case "/v1/events":
-            let snapshot = await server.snapshot()
-            let last = field(request, "Last-Event-ID")
-            return stream(server.events.stream(after: last) { snapshot }, request, context)
-        case "/theme/logo": return file(server.theme.logo)
+            var beginning = server.events.stream(after: field(request, "Last-Event-ID"))
+            if beginning.needsSnapshot {
+                beginning.first.append(server.events.snapshot(await server.snapshot(), after: beginning.number))
+            }
+            return stream((beginning.first, beginning.rest), request, context)
+        case "/theme/logo": return file(server.theme.logo, request)
         default:
             if path.hasPrefix("/assets/") { return page(String(path.dropFirst(8)), request, isAsset: true) }
             if path.hasPrefix("/theme/sounds/") {
-                return file(VisitorScene.Tone(rawValue: String(path.dropFirst(14))).flatMap { server.theme.sounds[$0] })
+                return file(
+                    VisitorScene.Tone(rawValue: String(path.dropFirst(14))).flatMap { server.theme.sounds[$0] },
+                    request
+                )
             }
             return plain(.notFound, "There is no such page. The screen is at /, the desk's at /desk.")
         }
@@ -105,30 +138,29 @@ struct WebResponder: HTTPResponder {
             return parts.count == 2 && parts[0] == WebAccess.cookieName ? parts[1] : nil
         }
         visitor.proxied = access.proxyHeader.flatMap { field(request, $0) }
-        visitor.isLocal = context.channel.remoteAddress.map(Self.isLoopback) ?? true
+        visitor.isLocal = context.channel.remoteAddress.map(Self.isLoopback) ?? false
+        visitor.isForwarded = ["Forwarded", "X-Forwarded-For", "Via"].contains { field(request, $0) != nil }
         return visitor
     }
 
     static func isLoopback(_ address: SocketAddress) -> Bool {
-        guard let text = address.ipAddress else { return true }
+        guard let text = address.ipAddress else { return false }
         return text.hasPrefix("127.") || text == "::1" || text.hasPrefix("::ffff:127.")
     }
 
-    /// How long a wrong token is thought about, so that guessing takes its time.
-    private static let guessing = Duration.seconds(1)
-
-    private func enter(_ request: Request, _ access: WebAccess) async -> Response {
+    private func enter(_ request: Request, _ access: WebAccess) -> Response {
         guard access.token != nil else { return redirect("/") }
         let token = request.uri.queryParameters["token"].map { String($0) } ?? ""
         guard access.accepts(token), let cookie = access.cookie(at: Date()) else {
-            try? await Task.sleep(for: Self.guessing)
             return plain(.unauthorized, "This is not the kiosk's token.")
         }
-        let desk = request.uri.queryParameters["to"] == "desk"
-        var response = redirect(desk ? "/desk" : "/")
-        response.headers[.setCookie] =
-            "\(WebAccess.cookieName)=\(cookie); Path=/; Max-Age=\(WebAccess.cookieSeconds); HttpOnly; SameSite=Strict"
+        var response = redirect(request.uri.queryParameters["to"] == "desk" ? "/desk" : "/")
+        response.headers[.setCookie] = Self.header(cookie)
         return response
+    }
+
+    private static func header(_ cookie: String) -> String {
+        "\(WebAccess.cookieName)=\(cookie); Path=/; Max-Age=\(WebAccess.cookieSeconds); HttpOnly; SameSite=Strict"
     }
 
     // MARK: Answers
@@ -150,16 +182,21 @@ struct WebResponder: HTTPResponder {
             return plain(.notFound, "There is no such file.")
         }
         var headers: HTTPFields = [.contentType: page.type, .cacheControl: "no-cache", .eTag: page.tag]
-        // A cookie decides what is seen.
-        headers[.vary] = "Cookie"
-        if request.headers[.ifNoneMatch] == page.tag { return Response(status: .notModified, headers: headers) }
+        // A display that is in use does not have to enter again.
+        if !isAsset, request.headers[.cookie] != nil, let cookie = server.access.cookie(at: Date()) {
+            headers[.setCookie] = Self.header(cookie)
+        }
+        // A proxy that compresses weakens the tag.
+        if let tag = request.headers[.ifNoneMatch], tag == page.tag || tag == "W/" + page.tag {
+            return Response(status: .notModified, headers: headers)
+        }
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
     }
 
     /// The largest logo or sound, in bytes.
     private static let largestFile = 8 << 20
 
-    private func file(_ path: String?) -> Response {
+    private func file(_ path: String?, _ request: Request) -> Response {
         let missing = plain(.notFound, "The theme has no such file.")
         guard let path, let type = WebPage.types[(path as NSString).pathExtension.lowercased()] else { return missing }
         // A pipe without a writer would be waited for.
@@ -168,11 +205,15 @@ struct WebResponder: HTTPResponder {
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.largestFile,
-            let data = try? handle.readToEnd()
+            let data = try? handle.read(upToCount: Self.largestFile)
         else { return missing }
         return Response(
             status: .ok,
-            headers: [.contentType: type, .cacheControl: "no-cache"],
+            headers: [
+                .contentType: type,
+                // With a version it is another address when the file may be another.
+                .cacheControl: request.uri.query == nil ? "no-cache" : "private, max-age=31536000, immutable",
+            ],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
         )
     }
@@ -182,8 +223,9 @@ struct WebResponder: HTTPResponder {
         _ request: Request,
         _ context: WebContext
     ) -> Response {
-        let headers: HTTPFields = [.contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store"]
-        if request.method == .head { return Response(status: .ok, headers: headers) }
+        var headers: HTTPFields = [.contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store"]
+        // Proxies are to hold nothing back.
+        if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
         let connections = server.connections
         return Response(
             status: .ok,

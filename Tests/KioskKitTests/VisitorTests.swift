@@ -18,6 +18,10 @@ private final class RecordingView: VisitorView {
 }
 
 @Suite struct SceneQueueTests {
+    private static func news(_ text: String) -> SceneQueue.Content {
+        .announcement(text, UUID(uuidString: "00000000-0000-0000-0000-000000000000") ?? UUID())
+    }
+
     @Test("A scene alone has its time; while others wait, each is shown for a shorter one")
     func times() {
         var queue = SceneQueue()
@@ -27,24 +31,24 @@ private final class RecordingView: VisitorView {
             return queue.current
         }
         #expect(queue.end == nil)
-        queue.add(.announcement("A"), for: .seconds(4), at: start)
-        #expect(content(after: 3.9) == .announcement("A") && queue.end == start + .seconds(4))
+        queue.add(Self.news("A"), for: .seconds(4), at: start)
+        #expect(content(after: 3.9) == Self.news("A") && queue.end == start + .seconds(4))
         #expect(content(after: 4) == nil)
-        queue.add(.announcement("B"), for: .seconds(4), at: start + .seconds(10))
-        queue.add(.announcement("C"), for: .seconds(4), at: start + .seconds(10.2))
-        #expect(content(after: 11.4) == .announcement("B"))
-        #expect(content(after: 11.5) == .announcement("C"))
-        #expect(content(after: 15.4) == .announcement("C"))
+        queue.add(Self.news("B"), for: .seconds(4), at: start + .seconds(10))
+        queue.add(Self.news("C"), for: .seconds(4), at: start + .seconds(10.2))
+        #expect(content(after: 11.4) == Self.news("B"))
+        #expect(content(after: 11.5) == Self.news("C"))
+        #expect(content(after: 15.4) == Self.news("C"))
         // One that comes when the shown one has had its short time is shown at once.
-        queue.add(.announcement("D"), for: .seconds(4), at: start + .seconds(15.45))
-        #expect(content(after: 15.45) == .announcement("D"))
+        queue.add(Self.news("D"), for: .seconds(4), at: start + .seconds(15.45))
+        #expect(content(after: 15.45) == Self.news("D"))
     }
 
     @Test("Many that come together are each shown, each for 0.3 s at least, but no more than fifty wait")
     func many() {
         var queue = SceneQueue()
         var now = ContinuousClock.now
-        for number in 0..<60 { queue.add(.announcement("\(number)"), for: .seconds(4), at: now) }
+        for number in 0..<60 { queue.add(Self.news("\(number)"), for: .seconds(4), at: now) }
         var shown: [SceneQueue.Content] = []
         while let content = queue.current {
             shown.append(content)
@@ -53,16 +57,16 @@ private final class RecordingView: VisitorView {
             now = end
             queue.advance(to: now)
         }
-        #expect(shown == ([0] + (10..<60)).map { .announcement("\($0)") })
+        #expect(shown == ([0] + (10..<60)).map { Self.news("\($0)") })
     }
 
     @Test("After a pause of the process, what waited is still shown")
     func late() {
         var queue = SceneQueue()
         let start = ContinuousClock.now
-        for title in ["A", "B"] { queue.add(.announcement(title), for: .seconds(4), at: start) }
+        for title in ["A", "B"] { queue.add(Self.news(title), for: .seconds(4), at: start) }
         queue.advance(to: start + .seconds(60))
-        #expect(queue.current == .announcement("B") && queue.end == start + .seconds(64))
+        #expect(queue.current == Self.news("B") && queue.end == start + .seconds(64))
     }
 }
 

@@ -125,6 +125,12 @@ struct KioskServerTests {
                 try await until("the second answer") { !again.receive() }
                 #expect(again.text.hasPrefix("HTTP/1.1 304 Not Modified\r\n"), "\(path)")
             }
+            let head = try SocketClient(port: port)
+            head.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /v1/screen HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            head.get("/assets/icon.svg", "Connection: close")
+            try await until("three answers") { !head.receive() }
+            #expect(head.text.matches(of: /HTTP\/1\.1 200 OK/).count == 3 && !head.text.contains("<html"))
+            #expect(head.text.contains("Content-Type: text/event-stream") && head.text.hasSuffix("</svg>\n"))
             let client = try SocketClient(port: port)
             client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             try await until("the refusal") { !client.receive() }
@@ -337,7 +343,7 @@ struct KioskServerTests {
     @Test("A request line of 1 MB, endless headers and slow headers end the connection, and hold up nobody else")
     func hostileRequests() async throws {
         var settings = KioskServer.Settings()
-        settings.requestSeconds = 1
+        settings.idleTimeout = .seconds(1)
         try await serving(.init(), settings) { _, _, port in
             let long = try SocketClient(port: port)
             var sent = 0
@@ -366,6 +372,34 @@ struct KioskServerTests {
             try await until("the slow one is let go") { !slow.receive() }
             try await until("and one that says nothing") { !waiting.receive() }
         }
+    }
+
+    @Test("A request with a body is refused, and who reads no answers is let go")
+    func bodies() async throws {
+        var settings = KioskServer.Settings()
+        (settings.pingInterval, settings.patience) = (.milliseconds(100), .seconds(1))
+        try await serving(.init(), settings) { server, _, port in
+            for header in ["Transfer-Encoding: chunked", "Content-Length: 1000000"] {
+                let client = try SocketClient(port: port)
+                client.get("/v1/events", header)
+                try await until("the refusal") { !client.receive() }
+                #expect(client.text.hasPrefix("HTTP/1.1 400"))
+            }
+            let client = try SocketClient(port: port)
+            // More answers than the connection holds, of which none is read.
+            for _ in 0..<4000 { client.get("/assets/screen.css") }
+            try await until("it is written to") { server.connections.count == 1 }
+            try await until("it is let go") { server.connections.count == 0 }
+        }
+    }
+
+    @Test("A start that is cancelled ends")
+    func cancelling() async throws {
+        let server = await KioskServer(KioskModel())
+        let starting = Task { try await server.start(host: "127.0.0.1", port: 0) }
+        starting.cancel()
+        _ = await starting.result
+        await server.stop()
     }
 
     @Test("An address that cannot be used is an error that names it")

@@ -55,6 +55,9 @@ import Testing
         #expect(access().refusal(of: visitor, at: Self.now) == nil)
         visitor.isLocal = false
         #expect(access().refusal(of: visitor, at: Self.now) == .notAuthorized)
+        // A proxy on this machine that the kiosk was not told of.
+        (visitor.isLocal, visitor.isForwarded) = (true, true)
+        #expect(access().refusal(of: visitor, at: Self.now) == .notAuthorized)
     }
 
     @Test("The token opens, also as a bearer's; a guessed one, a part of it and one that is longer do not")
@@ -70,6 +73,13 @@ import Testing
             #expect(access.refusal(of: visitor, at: Self.now) == (isAllowed ? nil : .notAuthorized))
         }
         #expect(!self.access().accepts(""))
+        // One that is too short is no secret, and an empty one none at all.
+        for short in ["", "0123456789abcde"] {
+            let access = self.access(token: short)
+            #expect(!access.accepts(short) && access.cookie(at: Self.now) == nil)
+            let visitor = Visitor(host: "localhost", authorization: "Bearer \(short)")
+            #expect(access.refusal(of: visitor, at: Self.now) == .notAuthorized)
+        }
     }
 
     @Test("A cookie is valid until its time is over or the token is another one; it cannot be made without it")

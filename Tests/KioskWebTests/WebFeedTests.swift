@@ -13,7 +13,10 @@ import Testing
     func frames() {
         #expect(WebFrame(data: "{}").text == "data: {}\n\n")
         #expect(WebFrame("a", id: "x-1", data: "1").text == "id: x-1\nevent: a\ndata: 1\n\n")
-        #expect(WebFrame(data: "1\r\n2\n\n3").text == "data: 1\ndata: 2\ndata: \ndata: 3\n\n")
+        #expect(WebFrame(data: "1\r\n2\n\n3\r4").text == "data: 1\ndata: 2\ndata: \ndata: 3\ndata: 4\n\n")
+        // Line breaks of Unicode are part of a text.
+        let text = "{\"name\":\"a\u{2028}b\u{85}c\u{0B}d\u{0C}e\"}"
+        #expect(WebFrame(data: text).text == "data: \(text)\n\n")
     }
 
     @Test("Of states the newest counts: who comes late gets it, and who is slow nothing else")
@@ -36,31 +39,34 @@ import Testing
     func resuming() {
         let feed = EventFeed(run: "r")
         for number in 1...3 { feed.publish("\(number)") }
-        let first = { (last: String?) in texts(feed.stream(after: last) { "{}" }.first) }
+        let first = { (last: String?) in
+            let beginning = feed.stream(after: last)
+            return self.texts(beginning.first) + (beginning.needsSnapshot ? ["snapshot \(beginning.number)"] : [])
+        }
         let ping = "event: ping|data: {}"
-        #expect(first(nil) == [ping, "id: r-3|event: snapshot|data: {}"])
+        #expect(first(nil) == [ping, "snapshot 3"])
         #expect(first("r-1") == [ping, "id: r-2|data: 2", "id: r-3|data: 3"])
         #expect(first("r-3") == [ping])
         #expect(first("r-0") == [ping, "id: r-1|data: 1", "id: r-2|data: 2", "id: r-3|data: 3"])
         // Of another run, of the future, and of nobody.
         for last in ["q-1", "r-4", "r-x", "", "r", "r--1", "r-1-2", "r-99999999999999999999"] {
-            #expect(first(last) == [ping, "id: r-3|event: snapshot|data: {}"], "\(last)")
+            #expect(first(last) == [ping, "snapshot 3"], "\(last)")
         }
+        #expect(texts([feed.snapshot("{}", after: 3)]) == ["id: r-3|event: snapshot|data: {}"])
         for number in 4...(EventFeed.kept + 5) { feed.publish("\(number)") }
         let newest = EventFeed.kept + 5
-        #expect(
-            first("r-2") == [
-                "id: r-\(newest)|event: missed|data: {\"count\":\(newest - 2)}",
-                "id: r-\(newest)|event: snapshot|data: {}",
-            ]
-        )
+        let missed = "id: r-\(newest)|event: missed|data: {\"count\":\(newest - 2)}"
+        #expect(first("r-2") == [missed, "snapshot \(newest)"])
         #expect(first("r-5").count == EventFeed.kept + 1)
+        // Numbers go on from where the client is, so that gaps show.
+        #expect(feed.stream(after: nil).first.map(\.number) == [newest])
+        #expect(feed.stream(after: "r-\(newest - 1)").first.map(\.number) == [newest - 1, newest])
     }
 
     @Test("What waits for a slow client is bounded, and the gap shows in the numbers")
     func bounded() async {
         let feed = EventFeed(run: "r")
-        let rest = feed.stream(after: nil) { "{}" }.rest
+        let rest = feed.stream(after: nil).rest
         let count = EventFeed.waiting + 100
         for number in 1...count { feed.publish("\(number)") }
         feed.finish()

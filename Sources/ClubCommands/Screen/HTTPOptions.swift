@@ -45,7 +45,7 @@ struct HTTPOptions: ParsableArguments, Sendable {
     var proxyHeader: String?
 
     /// Where to listen.
-    struct Place {
+    struct ListenAddress {
         var host: String
         var port: Int
 
@@ -70,8 +70,20 @@ struct HTTPOptions: ParsableArguments, Sendable {
             }
             return
         }
-        guard let place = Place(address) else {
+        guard let place = ListenAddress(address) else {
             throw ValidationError("--http takes an address and a port, such as 127.0.0.1:8080, or the port alone.")
+        }
+        for name in names
+        where name.isEmpty
+            || name.contains(where: { !$0.isASCII || !($0.isLetter || $0.isNumber || "-._".contains($0)) })
+        {
+            throw ValidationError("--http-name takes the name alone, without a port, such as screen.club.example.")
+        }
+        if let proxyHeader,
+            proxyHeader.isEmpty
+                || proxyHeader.contains(where: { !$0.isASCII || !($0.isLetter || $0.isNumber || "-_".contains($0)) })
+        {
+            throw ValidationError("--http-proxy-header takes the name of a header, such as X-Remote-User.")
         }
         #if NETWORK
         guard place.isLoopback || tokenFile != nil else {
@@ -93,22 +105,22 @@ struct HTTPOptions: ParsableArguments, Sendable {
 
 #if NETWORK
 extension HTTPOptions {
-    /// A server that is not started yet, or nothing where none is asked for.
-    @MainActor
-    func server(_ model: KioskModel, _ theme: Theme?, _ output: Output) throws -> KioskServer? {
+    /// Who may look; `nil` where nothing is served.
+    func access(_ output: Output) throws -> WebAccess? {
         guard address != nil else { return nil }
         var access = WebAccess()
         access.names = Set(names.map { $0.lowercased() })
         access.proxyHeader = proxyHeader
         if let tokenFile { access.token = try Self.token(tokenFile, output) }
-        return KioskServer(model, theme: theme ?? Theme(), access: access)
+        return access
     }
 
     /// Begins to serve.
     func start(_ server: KioskServer?, _ club: Club, showsNames: Bool, _ output: Output) async throws {
-        guard let server, let place = address.flatMap({ Place($0) }) else { return }
+        guard let server, let place = address.flatMap({ ListenAddress($0) }) else { return }
         let port = try await server.start(host: place.host, port: place.port, club: club, showsNames: showsNames)
-        let host = place.host.contains(":") ? "[\(place.host)]" : place.host
+        let isEverywhere = ["0.0.0.0", "::"].contains(place.host)
+        let host = isEverywhere ? "KIOSK" : place.host.contains(":") ? "[\(place.host)]" : place.host
         let enter = tokenFile.map { ", after /enter?token=… with the token in \($0)" } ?? ""
         output.message("The screen is at http://\(host):\(port)/, the desk's at /desk\(enter).")
     }
@@ -120,8 +132,9 @@ extension HTTPOptions {
             let token = (0..<32).map { _ in String(UInt8.random(in: 0..<32), radix: 32) }.joined()
             let handle = FileHandle(fileDescriptor: new, closeOnDealloc: true)
             guard (try? handle.write(contentsOf: Data((token + "\n").utf8))) != nil else {
+                let reason = String(cString: strerror(errno))
                 unlink(path)
-                throw ToolFailure("could not write a token to \(path).", exit: ToolExit.inputOutput)
+                throw ToolFailure("could not write a token to \(path): \(reason).", exit: ToolExit.inputOutput)
             }
             output.message("A new token is in \(path).")
             return token

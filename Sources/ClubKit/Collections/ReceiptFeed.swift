@@ -25,10 +25,11 @@ extension Club {
     /// - Throws: ``ClubError/Kind/notOpen``, or an error of the database.
     public func receipts(since date: Date, limit: Int) async throws(ClubError) -> [Receipt] {
         let attempt = "read the taps"
-        let since = Timestamp.microseconds(date) ?? Int64.min
+        let since = Timestamp.microseconds(date) ?? (date < Date() ? Int64.min : Int64.max)
         return try await openStore(attempt).read(attempt) { db in
-            let latest = try db.receipts.taps(since: since).sorted { $0.value > $1.value }
-            return try latest.prefix(max(0, limit)).compactMap { try db.receipts.receipt(of: $0.key) }
+            let sql = "SELECT event_id FROM receipt WHERE at >= ? ORDER BY at DESC LIMIT ?"
+            let taps = try UUID.fetchAll(db, sql: sql, arguments: [since, max(0, limit)])
+            return try taps.compactMap { try db.receipts.receipt(of: $0) }
         }
     }
 }

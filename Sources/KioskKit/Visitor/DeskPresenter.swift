@@ -7,7 +7,8 @@ public struct DeskScene: Sendable, Hashable, Codable {
     public var title: String
     /// The number of visits today, in words.
     public var visitsToday: String
-    /// What keeps members from being served, and what to do; `nil` if nothing does.
+    /// What keeps members from being served, and what to do; `nil` if nothing does. What the store and the doctor report
+    /// is in English.
     public var trouble: String?
     /// The taps of today, the newest first; at most ``DeskPresenter/keptTaps``.
     public var taps: [TapRow]
@@ -52,6 +53,8 @@ public final class DeskPresenter: ScreenPresenter {
     private var shown: (scene: DeskScene, theme: Theme)?
     private var stopObserving: (@MainActor () -> Void)?
     private var reading: Task<Void, Never>?
+    /// What the model knew when the taps were read last.
+    private var read = (visits: 0, hadFault: false)
 
     /// Creates a presenter.
     ///
@@ -79,16 +82,33 @@ public final class DeskPresenter: ScreenPresenter {
 
     /// Follows the model from here on, and reads the taps of before.
     public func viewDidLoad() {
-        stopObserving = model.observe { [weak self] _, news in
-            if case .tap(let tap) = news { self?.add([tap.receipt]) } else { self?.render() }
+        stopObserving = model.observe { [weak self] model, news in
+            guard let self else { return }
+            if case .tap(let tap) = news {
+                add([tap.receipt])
+            } else {
+                render()
+                // Taps that waited for a full disk, or came while nobody followed, are in the store alone.
+                if read.visits != model.status.visitsToday || read.hadFault != (model.status.storageFault != nil) {
+                    readTaps()
+                }
+            }
         }
         render()
+        readTaps()
+    }
+
+    private func readTaps() {
         guard let club else { return }
+        read = (model.status.visitsToday, model.status.storageFault != nil)
+        reading?.cancel()
         let today = calendar.startOfDay(for: clock())
         reading = Task { [weak self] in
-            // A store that cannot be read is reported by the model.
-            guard let former = try? await club.receipts(since: today, limit: Self.keptTaps) else { return }
-            self?.add(former)
+            // A store that cannot be read is reported by the model, which reports too when it can be again.
+            guard let all = try? await club.receipts(since: today, limit: Self.keptTaps), !Task.isCancelled else {
+                return
+            }
+            self?.add(all)
         }
     }
 
@@ -117,7 +137,7 @@ public final class DeskPresenter: ScreenPresenter {
         let scene = DeskScene(
             title: words.text(.tapsToday),
             visitsToday: words.text(.visitsToday, [.count: .number(model.status.visitsToday)]),
-            trouble: model.status.trouble?.sentence,
+            trouble: model.status.trouble.map { _ in scenes.note(model.status) },
             taps: receipts.map(row)
         )
         guard shown?.scene != scene || shown?.theme != theme else { return }

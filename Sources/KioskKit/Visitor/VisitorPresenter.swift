@@ -133,7 +133,7 @@ public final class VisitorPresenter: ScreenPresenter {
         let scene =
             switch queue.current {
             case .tap(let tap): scenes.answer(to: tap)
-            case .announcement(let message): scenes.announcement(message)
+            case .announcement(let message, let id): scenes.announcement(message, id: id)
             case nil: reading.isEmpty ? scenes.rest(model.status) : scenes.reading()
             }
         view?.show(scene, taps: taps.items, theme: theme)
@@ -151,7 +151,7 @@ public final class VisitorPresenter: ScreenPresenter {
 struct SceneQueue {
     enum Content: Hashable {
         case tap(RecordedTap)
-        case announcement(String)
+        case announcement(String, UUID = UUID())
     }
 
     /// How long each is shown at least, however many wait; and with one that waits.

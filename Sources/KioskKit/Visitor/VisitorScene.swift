@@ -82,8 +82,8 @@ public struct VisitorScene: Sendable, Hashable, Codable {
     public var note: String?
     /// The language of all of it.
     public var language: Language
-    /// The identifier of the tap that is answered; `nil` at rest. Two visitors may be answered in the same words.
-    public var tap: UUID?
+    /// The identifier of the tap or announcement that is shown; `nil` at rest. Two may be in the same words.
+    public var id: UUID?
 
     /// Creates a scene.
     public init(kind: Kind, tone: Tone, clubName: String, title: String, lines: [String] = [], language: Language) {

@@ -47,7 +47,7 @@ public struct VisitorScenes: Sendable {
         switch (status.trouble?.kind, status.state) {
         case (.storage, _):
             var scene = scene(.storageTrouble, .warning, words.text(.cannotRecord), ask)
-            scene.note = status.trouble?.sentence
+            scene.note = note(status)
             return scene
         case (_, .maintenance): return scene(.maintenance, .warning, words.text(.maintenance), ask)
         case (.readers, _):
@@ -65,8 +65,10 @@ public struct VisitorScenes: Sendable {
         }
     }
 
-    /// What the staff do about readers that cannot be used: what the doctor found, or else what the reader is known for.
-    private func note(_ status: KioskStatus) -> String {
+    /// What the staff do about trouble: what the store reports, or for readers what the doctor found, or else what the
+    /// reader is known for.
+    func note(_ status: KioskStatus) -> String {
+        if let fault = status.storageFault { return "\(fault)" }
         if let diagnosis = status.diagnosis { return diagnosis }
         if let reader = status.readers.first(where: { $0.fault != nil })?.reader {
             return words.text(.readerStuck, [.reader: .text(reader.name)])
@@ -77,15 +79,17 @@ public struct VisitorScenes: Sendable {
     /// Returns what is shown while a card is read.
     public func reading() -> VisitorScene { scene(.reading, .busy, words.text(.reading)) }
 
-    /// Returns a message for everybody.
-    public func announcement(_ message: String) -> VisitorScene {
-        scene(.announcement, .neutral, words.text(.announcement), [Words.plain(message)])
+    /// Returns a message for everybody, with an identifier.
+    public func announcement(_ message: String, id: UUID = UUID()) -> VisitorScene {
+        var scene = scene(.announcement, .neutral, words.text(.announcement), [Words.plain(message)])
+        scene.id = id
+        return scene
     }
 
     /// Returns the answer to a tap.
     public func answer(to tap: RecordedTap) -> VisitorScene {
         var scene = words(to: tap)
-        scene.tap = tap.receipt.eventID
+        scene.id = tap.receipt.eventID
         return scene
     }
 

@@ -1,4 +1,5 @@
 // Follows server-sent events, each of which is whole: what to show now.
+import { recall, remember } from "./memory.js";
 
 const shortestPause = 250;
 const longestPause = 5_000;
@@ -52,6 +53,8 @@ export function follow(path, name, version, show, connected) {
 
   function lose() {
     source.close();
+    // Whoever may not look any more is told so by the page.
+    if (!isHeard) fetch(path, { method: "HEAD" }).then((answer) => answer.status === 401 && reload(), () => {});
     pause = Math.min(longestPause, pause * 2 || shortestPause);
     // Screens that lost the same server do not all come back at the same moment.
     wait(pause * (0.75 + Math.random() / 4), open);
@@ -70,8 +73,7 @@ export function follow(path, name, version, show, connected) {
 
 // The server speaks another version after an update, and has the pages for it.
 function reload() {
-  const last = Number(sessionStorage.getItem("reloaded"));
-  if (Date.now() - last < reloadPause) return;
-  sessionStorage.setItem("reloaded", Date.now());
+  if (Date.now() - Number(recall("reloaded")) < reloadPause) return;
+  remember("reloaded", Date.now());
   location.reload();
 }

@@ -26,6 +26,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let message = null;
 let shown = "";
+let shownWhat = "";
 let isFirst = true;
 let words = recall("words") ?? {};
 let privacy;
@@ -50,11 +51,12 @@ function show(next) {
     tune(theme, words);
   }
   drawRows((tap) => tap.text);
-  // Two visitors may be given the same answer one after the other: `turn` says that it is another one.
-  const now = JSON.stringify([message.turn, scene]);
+  // Two visitors may be given the same answer one after the other, which `id` tells apart. Other words are no news.
+  const now = JSON.stringify(scene);
   if (now !== shown) {
-    const isNews = !isFirst;
-    shown = now;
+    const what = `${scene.kind} ${scene.id}`;
+    const isNews = !isFirst && what !== shownWhat;
+    [shown, shownWhat] = [now, what];
     draw(scene);
     if (isNews) {
       greet();
