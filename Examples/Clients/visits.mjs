@@ -7,5 +7,5 @@ const response = await fetch(`${address}/v1/events`, { headers: token ? { author
 if (!response.ok) throw new Error(await response.text());
 for await (const line of createInterface({ input: Readable.fromWeb(response.body) })) {
   const { event, member } = line.startsWith("data: ") ? JSON.parse(line.slice(6)) : {};
-  if (event === "created" || event === "visit") console.log(member.username || "somebody", member.numVisits);
+  if (event === "created" || event === "visit") console.log(member.username || member.userId, member.numVisits);
 }

@@ -289,6 +289,8 @@ struct Kiosk: ToolCommand {
         let following = http.address.map { _ in Task { try? await model.follow(club) } }
         defer { following?.cancel() }
         let taps = scanner.events().compactMap { event -> ScanEvent? in
+            // A replay that is over is no reader in trouble.
+            if case .reader(.readerRemoved) = event { return nil }
             await model.note(event)
             guard case .scan(let tap) = event else { return nil }
             if let error = failure.withLock(\.self) { throw error }

@@ -10,7 +10,7 @@ import HTTPTypes
 /// this machine are allowed. With a token every request needs it, or the cookie that it is exchanged for; with a proxy
 /// the header in which it names whom it has checked.
 public struct WebAccess: Sendable {
-    /// The names by which the kiosk is reached, in lower case, besides `localhost` and addresses.
+    /// The names by which the kiosk is reached, in lower case, besides `localhost`, this machine's own and addresses.
     public var names: Set<String> = []
     /// The secret of those who may look, of at least ``shortestToken`` characters: a shorter one lets nobody in.
     /// `nil` if everybody on this machine may look, and nobody else.
@@ -92,8 +92,15 @@ public struct WebAccess: Sendable {
     // MARK: Hosts
 
     private func isKnown(_ name: String) -> Bool {
-        name == "localhost" || names.contains(name) || Self.isAddress(name)
+        name == "localhost" || names.contains(name) || Self.ownNames.contains(name) || Self.isAddress(name)
     }
+
+    /// The name of this machine, also as multicast DNS has it.
+    static let ownNames: Set<String> = {
+        let name = ProcessInfo.processInfo.hostName.lowercased()
+        let first = String(name.prefix { $0 != "." })
+        return [name, first, first + ".local"]
+    }()
 
     /// The name in a `Host`, without its port.
     static func name(of host: String) -> String {

@@ -118,6 +118,8 @@ final class EventFeed: Sendable {
             var beginning = Beginning(first: [ping], number: newest, needsSnapshot: true, rest: rest)
             let parts = last?.split(separator: "-", omittingEmptySubsequences: false) ?? []
             guard parts.count == 2, parts[0] == run, let number = Int(parts[1]), number < state.next else {
+                // What was sent since by another run is not known.
+                if last?.isEmpty == false { beginning.first.append(Self.missed(nil, "\(run)-\(newest)")) }
                 return beginning
             }
             let missed = state.latest.filter { ($0.number ?? 0) > number }
@@ -138,9 +140,9 @@ final class EventFeed: Sendable {
         WebFrame("snapshot", id: "\(run)-\(number)", number: number, data: data)
     }
 
-    /// Reports that events were dropped.
-    static func missed(_ count: Int, _ id: String? = nil) -> WebFrame {
-        WebFrame("missed", id: id, data: "{\"count\":\(count)}")
+    /// Reports that events were not sent, and how many if that is known.
+    static func missed(_ count: Int?, _ id: String? = nil) -> WebFrame {
+        WebFrame("missed", id: id, data: count.map { "{\"count\":\($0)}" } ?? "{}")
     }
 }
 #endif

@@ -79,15 +79,12 @@ struct WebResponder: HTTPResponder {
         case .foreignHost:
             return plain(
                 .misdirectedRequest,
-                "This kiosk is not reached by the name '\(PlainText.line(visitor.host ?? "").prefix(60))'. Use its "
+                "This kiosk is not reached by the name '\(PlainText.line(WebAccess.name(of: visitor.host ?? "")).prefix(60))'. Use its "
                     + "address, or start it with --http-name."
             )
         case .foreignSite: return plain(.forbidden, "A page of another site made this request.")
         case .notAuthorized:
-            var response = plain(
-                .unauthorized,
-                "Open /enter?token=… with the kiosk's token (the file of --http-token), or send it as a bearer token."
-            )
+            var response = plain(.unauthorized, advice(access))
             response.headers[.wwwAuthenticate] = "Bearer"
             return response
         case nil: break
@@ -119,6 +116,15 @@ struct WebResponder: HTTPResponder {
             }
             return plain(.notFound, "There is no such page. The screen is at /, the desk's at /desk.")
         }
+    }
+
+    private func advice(_ access: WebAccess) -> String {
+        if access.token != nil {
+            return
+                "Open /enter?token=… with the kiosk's token (the file of --http-token), or send it as a bearer token."
+        }
+        if let header = access.proxyHeader { return "The proxy sent no header \(header)." }
+        return "This kiosk shows its screen to its own machine alone, and a proxy needs --http-proxy-header."
     }
 
     // MARK: Who asks

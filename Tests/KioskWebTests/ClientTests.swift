@@ -31,7 +31,7 @@ struct ClientTests {
     }
 
     private static func visit(_ name: String, _ visits: Int, _ event: String = "visit") -> String {
-        "{\"event\":\"\(event)\",\"member\":{\"username\":\"\(name)\",\"numVisits\":\(visits)}}"
+        "{\"event\":\"\(event)\",\"member\":{\"userId\":\"U7\",\"username\":\"\(name)\",\"numVisits\":\(visits)}}"
     }
 
     @Test(
@@ -53,7 +53,7 @@ struct ClientTests {
         server.publish("{\"event\":\"rejected\",\"reason\":\"expired\"}")
         server.publish(Self.visit("王小明", 3))
         try await until("the visits") { text.withLock { $0.hasSuffix("3\n") } || !process.isRunning }
-        #expect(text.withLock(\.self) == "Ann 1\nsomebody 7\n王小明 3\n")
+        #expect(text.withLock(\.self) == "Ann 1\nU7 7\n王小明 3\n")
         await server.stop()
     }
 

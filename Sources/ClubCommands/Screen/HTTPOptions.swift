@@ -29,7 +29,7 @@ struct HTTPOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("http-name"),
         help: ArgumentHelp(
-            "A name by which browsers reach the kiosk, besides its addresses. May be given several times.",
+            "A name by which browsers reach the kiosk, besides its own and addresses. May be given several times.",
             valueName: "host"
         )
     )
@@ -120,7 +120,8 @@ extension HTTPOptions {
         guard let server, let place = address.flatMap({ ListenAddress($0) }) else { return }
         let port = try await server.start(host: place.host, port: place.port, club: club, showsNames: showsNames)
         let isEverywhere = ["0.0.0.0", "::"].contains(place.host)
-        let host = isEverywhere ? "KIOSK" : place.host.contains(":") ? "[\(place.host)]" : place.host
+        let host =
+            isEverywhere ? ProcessInfo.processInfo.hostName : place.host.contains(":") ? "[\(place.host)]" : place.host
         let enter = tokenFile.map { ", after /enter?token=… with the token in \($0)" } ?? ""
         output.message("The screen is at http://\(host):\(port)/, the desk's at /desk\(enter).")
     }

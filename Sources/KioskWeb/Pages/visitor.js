@@ -128,9 +128,11 @@ function drawCode(value) {
   rows.forEach((row, y) => {
     for (const { index, 0: run } of row.matchAll(/1+/g)) join += `M${index} ${y}h${run.length}v1h-${run.length}z`;
   });
-  $("code").setAttribute("viewBox", `0 0 ${rows.length} ${rows.length}`);
+  // Cameras need a margin of four modules.
+  const size = rows.length + 8;
+  $("code").setAttribute("viewBox", `-4 -4 ${size} ${size}`);
   $("code").setAttribute("aria-label", text(value?.address));
-  $("code").style.setProperty("--modules", rows.length);
+  $("code").style.setProperty("--modules", size);
   $("code").firstElementChild.setAttribute("d", join);
 }
 
