@@ -14,8 +14,10 @@ struct WebFrame: Sendable {
         text = ""
         if let id { text += "id: \(id)\n" }
         if let event { text += "event: \(event)\n" }
-        // JSON has no line breaks, and a carriage return would end a line too.
-        for line in data.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
+        // JSON has no line breaks of this format, of which a carriage return is one. Those that Unicode has besides may
+        // stand in its strings.
+        let breaks: Set<Character> = ["\n", "\r", "\r\n"]
+        for line in data.split(omittingEmptySubsequences: false, whereSeparator: breaks.contains) {
             text += "data: \(line)\n"
         }
         text += "\n"

@@ -1,6 +1,5 @@
 #if NETWORK
 import Foundation
-import FoundationNetworking
 import TestSupport
 
 /// A Chromium of its own, driven over WebDriver (W3C), and over Chromium's own protocol where WebDriver has no word.
@@ -22,8 +21,7 @@ final class Browser {
 
     private let process: Process
     private let output: Pipe
-    private let connection: URLSession
-    private let base: String
+    private let connection: DriverConnection
     private var session = ""
     private var processID: Int32?
 
@@ -51,18 +49,14 @@ final class Browser {
         try process.start()
         let reading = Task.detached {
             var text = ""
-            while !text.contains(/on port \d+/) {
+            while !text.contains(/successfully on port \d+/) {
                 let data = output.fileHandleForReading.availableData
                 guard !data.isEmpty else { throw Failure(description: "chromedriver did not start: \(text)") }
                 text += String(decoding: data, as: UTF8.self)
             }
-            return text.firstMatch(of: /on port (\d+)/)?.1.description ?? ""
+            return text.firstMatch(of: /successfully on port (\d+)/)?.1.description ?? ""
         }
-        base = "http://127.0.0.1:\(try await reading.value)"
-        let configuration = URLSessionConfiguration.ephemeral
-        // The driver is on this machine, whatever proxy the environment names.
-        configuration.connectionProxyDictionary = [:]
-        connection = URLSession(configuration: configuration)
+        connection = DriverConnection(port: UInt16(try await reading.value) ?? 0)
         (self.process, self.output) = (process, output)
     }
 
@@ -92,10 +86,9 @@ final class Browser {
     private func close() async {
         // A test whose time is over is cancelled; its browser has to end nevertheless.
         await Task { try? await self.command("DELETE", "") }.value
-        process.terminate()
-        if let processID { kill(processID, SIGKILL) }
+        // Processes that Foundation starts from a thread of Dispatch have its mask, which holds back gentler signals.
+        for number in [processID, process.processIdentifier] { if let number { kill(number, SIGKILL) } }
         process.waitUntilExit()
-        connection.invalidateAndCancel()
     }
 
     // MARK: Commands
@@ -109,13 +102,9 @@ final class Browser {
     private func send<Value: Decodable>(_ method: String, _ path: String, _ body: [String: Any]? = nil) async throws
         -> Value
     {
-        guard let url = URL(string: base + path) else { throw Failure(description: path) }
-        var request = URLRequest(url: url)
-        request.httpMethod = method
-        request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "Content-Type")
-        if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
-        let (data, response) = try await connection.data(for: request)
-        guard (response as? HTTPURLResponse)?.statusCode == 200 else {
+        let content = try body.map { try JSONSerialization.data(withJSONObject: $0) } ?? Data()
+        let (status, data) = try await connection.send(method, path, content)
+        guard status == 200 else {
             throw Failure(description: "\(path): \(String(decoding: data.prefix(2000), as: UTF8.self))")
         }
         return try JSONDecoder().decode(Answer<Value>.self, from: data).value

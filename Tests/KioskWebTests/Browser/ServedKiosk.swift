@@ -30,8 +30,11 @@ final class ServedKiosk {
 
     private init(_ theme: Theme) {
         server = KioskServer(model, theme: theme)
-        model.note(.reader(.readerAdded(ReaderInfo(name: "Front", backend: .simulated))))
+        model.note(Self.reader)
     }
+
+    /// A reader that is connected.
+    static let reader = ScannerEvent.reader(.readerAdded(ReaderInfo(name: "Front", backend: .simulated)))
 
     /// Starts the server, after a stop at the same port.
     func start() async throws { port = try await server.start(host: "127.0.0.1", port: port, showsNames: true) }
@@ -43,17 +46,25 @@ final class ServedKiosk {
     func text(_ key: Words.Key) -> String { Words(server.theme).text(key) }
 
     /// Records the tap of a member.
-    func tap(_ name: String, _ outcome: Receipt.Outcome = .visit, visits: Int = 3, stamps: Int? = nil) {
+    func tap(_ name: String) { model.note(recorded: Self.tap(name)) }
+
+    /// Returns what is known of the tap of a member.
+    static func tap(_ name: String, _ outcome: Receipt.Outcome = .visit, visits: Int = 3, stamps: Int? = nil)
+        -> RecordedTap
+    {
         var receipt = Receipt(eventID: UUID(), at: Date(), reader: "Front", backend: .simulated, outcome: outcome)
         receipt.member = Member(userId: name, username: name, numVisits: visits)
         var tap = RecordedTap(receipt: receipt)
         tap.stampCard = stamps.map { StampCard(scenario: "coffee", title: "a coffee", stamps: $0, size: 10) }
-        model.note(recorded: tap)
+        return tap
     }
 
     /// Waits until nobody is greeted any more.
     func rest() async throws {
-        for await frame in server.screen.stream().rest where frame.text.contains(#""kind":"rest""#) { return }
+        let isRest = { (frame: WebFrame) in frame.text.contains(#""kind":"rest""#) }
+        let (first, rest) = server.screen.stream()
+        guard !first.contains(where: isRest) else { return }
+        for await frame in rest where isRest(frame) { return }
     }
 
     /// Shows a scene on the visitor's page, whatever the kiosk does.
