@@ -9,6 +9,8 @@ const mostRows = 5;
 // More stamps than these are too small to be counted by eye.
 const mostStamps = 20;
 const privacySeconds = 8;
+// The light edge that a code needs on a dark screen, in modules (ISO/IEC 18004).
+const quietZone = 4;
 
 const signs = {
   rest: "card", idle: "card", reading: "card", firstVisit: "welcome", visit: "check", milestone: "star",
@@ -50,8 +52,8 @@ function show(next) {
     tune(theme, words);
   }
   drawRows((tap) => tap.text);
-  // Two visitors may be given the same answer one after the other: `turn` says that it is another one.
-  const now = JSON.stringify([message.turn, scene]);
+  // Two visitors may be given the same answer one after the other: the scene's `tap` says that it is another one.
+  const now = JSON.stringify(scene);
   if (now !== shown) {
     const isNews = !isFirst;
     shown = now;
@@ -126,9 +128,10 @@ function drawCode(value) {
   rows.forEach((row, y) => {
     for (const { index, 0: run } of row.matchAll(/1+/g)) join += `M${index} ${y}h${run.length}v1h-${run.length}z`;
   });
-  $("code").setAttribute("viewBox", `0 0 ${rows.length} ${rows.length}`);
+  const width = rows.length + 2 * quietZone;
+  $("code").setAttribute("viewBox", `${-quietZone} ${-quietZone} ${width} ${width}`);
   $("code").setAttribute("aria-label", text(value?.address));
-  $("code").style.setProperty("--modules", rows.length);
+  $("code").style.setProperty("--modules", width);
   $("code").firstElementChild.setAttribute("d", join);
 }
 

@@ -70,6 +70,23 @@ extension BrowserTests {
         }
     }
 
+    @Test("The code of the address to join has a light edge of four modules, and square modules of whole pixels")
+    func code() async throws {
+        try await withPage(.full(.english)) { _, browser in
+            try await browser.wait(for: "!join.hidden")
+            let figures: [Double] = try await browser.run(
+                """
+                const { x, y, width, height } = code.firstElementChild.getBBox();
+                const box = code.viewBox.baseVal;
+                const size = code.getBoundingClientRect();
+                const light = getComputedStyle(code).backgroundColor === "rgb(255, 255, 255)" ? 1 : 0;
+                return [x - box.x, y - box.y, box.width - width, box.height - height, (size.width / box.width) % 1, light];
+                """
+            )
+            #expect(figures == [4, 4, 8, 8, 0, 1])
+        }
+    }
+
     // MARK: Texts of strangers
 
     @Test("Names that are markup, scripts or control characters are names")
@@ -77,7 +94,7 @@ extension BrowserTests {
         let names = [
             #"<img src=x onerror="window.isBroken=1">"#, "<script>window.isBroken=1</script>",
             "</bdi></b><iframe srcdoc=x>", "javascript:isBroken=1", "\u{1B}[2J\u{1B}]0;x\u{7}", "A\u{202E}nn",
-            "&lt;b&gt;", "${isBroken=1}", "a\u{0}b\u{2028}c",
+            "&lt;b&gt;", "${isBroken=1}", "a\u{0}b\u{85}c\u{2028}d\u{2029}e",
         ]
         try await withPage(quick) { kiosk, browser in
             try await browser.run(

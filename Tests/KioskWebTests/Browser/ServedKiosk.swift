@@ -89,6 +89,8 @@ extension Theme {
         var theme = Theme()
         theme.language = language
         theme.joinAddress = URL(string: "https://club.example/join")
+        // Its switch is there, though there is nothing to hear.
+        theme.sounds = [.success: "/missing.wav"]
         switch language {
         case .english: (theme.clubName, theme.place) = ("Riverside Club", "to the left of the door")
         case .german: (theme.clubName, theme.place) = ("Sportverein Oberföhring", "links neben der Tür")
