@@ -9,6 +9,8 @@ const mostRows = 5;
 // More stamps than these are too small to be counted by eye.
 const mostStamps = 20;
 const privacySeconds = 8;
+// The light edge that a code needs on a dark screen, in modules (ISO/IEC 18004).
+const quietZone = 4;
 
 const signs = {
   rest: "card", idle: "card", reading: "card", firstVisit: "welcome", visit: "check", milestone: "star",
@@ -128,11 +130,10 @@ function drawCode(value) {
   rows.forEach((row, y) => {
     for (const { index, 0: run } of row.matchAll(/1+/g)) join += `M${index} ${y}h${run.length}v1h-${run.length}z`;
   });
-  // Cameras need a margin of four modules.
-  const size = rows.length + 8;
-  $("code").setAttribute("viewBox", `-4 -4 ${size} ${size}`);
+  const width = rows.length + 2 * quietZone;
+  $("code").setAttribute("viewBox", `${-quietZone} ${-quietZone} ${width} ${width}`);
   $("code").setAttribute("aria-label", text(value?.address));
-  $("code").style.setProperty("--modules", size);
+  $("code").style.setProperty("--modules", width);
   $("code").firstElementChild.setAttribute("d", join);
 }
 
