@@ -247,7 +247,7 @@ let package = Package(
                 "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "readerctl", "clubctl", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: [pcsc, nfc]
+            swiftSettings: [pcsc, nfc, network]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -48,6 +48,7 @@ import Testing
 #if PCSC
 import ReaderKit
 import ReaderKitTesting
+import TestSupport
 
 extension ThroughPCSCD {
     /// `clubctl kiosk` with its screen, in a terminal program.
@@ -132,6 +133,52 @@ extension ThroughPCSCD {
             server.kill()
             _ = await server.finish()
         }
+
+        #if NETWORK
+        @MainActor
+        @Test("[real pcscd] [real Chromium] Taps are answered in a browser", .enabled(if: Browser.isThere))
+        func browser() async throws {
+            let theme = try scratch.write("greetingSeconds: 1\n", to: "theme.yaml")
+            let kiosk = try Tool.clubctl.start([
+                "kiosk", "--database", scratch.file("club.sqlite"), "--reader", "Virtual PCD 00 00", "--plain",
+                "--http", "127.0.0.1:0", "--theme", theme,
+            ])
+            let message = try #require(await kiosk.message(containing: "The screen is at"))
+            let address = try #require(message.firstMatch(of: /http:\S+\//)?.0.description)
+            try await Browser.use { browser in
+                try await browser.open(address)
+                try await browser.wait(for: "title.textContent === 'Hold your card or phone here'")
+                // When words were first seen, by the clock that this process has too.
+                try await browser.run(
+                    """
+                    window.seen = {};
+                    new MutationObserver(() => {
+                        seen[title.textContent] ??= performance.timeOrigin + performance.now();
+                    }).observe(title, { childList: true, characterData: true, subtree: true });
+                    """
+                )
+                var delays: [Double] = []
+                for number in 1...20 {
+                    let name = "Member \(number)"
+                    let card = try member("4|U\(number)|x|\(name)", uid: UInt8(number))
+                    let start = Date().timeIntervalSince1970 * 1000
+                    try slot.present(card)
+                    try await browser.wait(for: "seen['Welcome, ' + arguments[0]]", name)
+                    let seen: Double = try await browser.run("return seen['Welcome, ' + arguments[0]]", name)
+                    delays.append(seen - start)
+                    slot.remove()
+                    // So that no greeting waits for the one before.
+                    try await browser.wait(for: "title.textContent === 'Hold your card or phone here'")
+                }
+                delays.sort()
+                print(
+                    "20 taps through pcscd to words in Chromium: median \(Int(delays[10])) ms, longest \(Int(delays[19])) ms"
+                )
+            }
+            kiosk.kill(SIGTERM)
+            #expect(await kiosk.finish().status == 130)
+        }
+        #endif
 
         private func panePID() async throws -> String {
             try await tmux("display", "-p", "#{pane_pid}").trimmingCharacters(in: .whitespacesAndNewlines)

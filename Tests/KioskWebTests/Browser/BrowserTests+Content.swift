@@ -20,7 +20,7 @@ extension BrowserTests {
           background: getComputedStyle(document.body).backgroundColor }
         """
 
-    @Test("Another theme is shown at once, in each language and its direction")
+    @Test("[real Chromium] Another theme is shown at once, in each language and its direction")
     func themes() async throws {
         try await withPage { kiosk, browser in
             kiosk.tap("Ann")
@@ -50,7 +50,10 @@ extension BrowserTests {
         }
     }
 
-    @Test("Every kind of scene has its words in the page, in each language", arguments: Language.allCases)
+    @Test(
+        "[real Chromium] Every kind of scene has its words in the page, in each language",
+        arguments: Language.allCases
+    )
     func scenes(_ language: Language) async throws {
         let theme = Theme.full(language)
         try await withPage { kiosk, browser in
@@ -70,7 +73,9 @@ extension BrowserTests {
         }
     }
 
-    @Test("The code of the address to join has a light edge of four modules, and square modules of whole pixels")
+    @Test(
+        "[real Chromium] The code of the address to join has a light edge of four modules, and square modules of whole pixels"
+    )
     func code() async throws {
         try await withPage(.full(.english)) { _, browser in
             try await browser.wait(for: "!join.hidden")
@@ -89,7 +94,7 @@ extension BrowserTests {
 
     // MARK: Texts of strangers
 
-    @Test("Names that are markup, scripts or control characters are names")
+    @Test("[real Chromium] Names that are markup, scripts or control characters are names")
     func hostileNames() async throws {
         let names = [
             #"<img src=x onerror="window.isBroken=1">"#, "<script>window.isBroken=1</script>",
@@ -155,7 +160,7 @@ extension BrowserTests {
 
     // MARK: Other sites
 
-    @Test("A page of another origin reads neither events nor the screen")
+    @Test("[real Chromium] A page of another origin reads neither events nor the screen")
     func otherOrigins() async throws {
         let read = """
             const [address, done] = arguments;
@@ -224,7 +229,7 @@ extension BrowserTests {
         })()
         """
 
-    @Test("The keyboard alone reaches the switch of the sounds, shows where it is, and turns it")
+    @Test("[real Chromium] The keyboard alone reaches the switch of the sounds, shows where it is, and turns it")
     func keyboard() async throws {
         let file = try sound()
         defer { try? FileManager.default.removeItem(at: file) }

@@ -69,7 +69,7 @@ extension BrowserTests {
     // MARK: Accessibility
 
     @Test(
-        "axe-core finds no fault of WCAG 2.2, level AA, in any scene nor on the desk's page",
+        "[real Chromium] axe-core finds no fault of WCAG 2.2, level AA, in any scene nor on the desk's page",
         .enabled(if: Axe.script != nil, "axe-core is not installed: run Scripts/setup --tests"),
         arguments: [Language.english, .arabic]
     )
@@ -127,7 +127,7 @@ extension BrowserTests {
         return faults;
         """
 
-    @Test("At 200 % and in the narrowest windows nothing is cut", arguments: Language.allCases)
+    @Test("[real Chromium] At 200 % and in the narrowest windows nothing is cut", arguments: Language.allCases)
     func narrow(_ language: Language) async throws {
         var theme = Theme.full(language)
         theme.clubName += " Donaudampfschifffahrtsgesellschaft"
@@ -163,7 +163,7 @@ extension BrowserTests {
         }
     }
 
-    @Test("Whoever zooms in gets each text in twice its size, though sizes depend on the window")
+    @Test("[real Chromium] Whoever zooms in gets each text in twice its size, though sizes depend on the window")
     func zoom() async throws {
         let theme = Theme.full(.english)
         let sizes = """
@@ -194,7 +194,7 @@ extension BrowserTests {
     private static let screenshots = ProcessInfo.processInfo.environment["CLUBKIT_SCREENSHOTS"]
 
     @Test(
-        "Nothing is cut on a wall, on a stand and on a phone; screenshots of it for people",
+        "[real Chromium] Nothing is cut on a wall, on a stand and on a phone; screenshots of it for people",
         arguments: Language.allCases
     )
     func everyScene(_ language: Language) async throws {

@@ -66,7 +66,7 @@ struct BrowserTests {
         }).observe(document.body, { subtree: true, childList: true, characterData: true });
         """
 
-    @Test("Two hundred taps of as many members are each seen, in their order")
+    @Test("[real Chromium] Two hundred taps of as many members are each seen, in their order")
     func taps() async throws {
         let count = 200
         try await withPage(quick) { kiosk, browser in
@@ -98,7 +98,9 @@ struct BrowserTests {
         }
     }
 
-    @Test("After a reload and after a restart of the server the page shows what is, and says meanwhile that it is lost")
+    @Test(
+        "[real Chromium] After a reload and after a restart of the server the page shows what is, and says meanwhile that it is lost"
+    )
     func restart() async throws {
         try await withPage { kiosk, browser in
             kiosk.tap("Ann")
@@ -118,7 +120,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("A page that has lost the kiosk keeps no name for longer than the theme allows")
+    @Test("[real Chromium] A page that has lost the kiosk keeps no name for longer than the theme allows")
     func privacy() async throws {
         var theme = Theme()
         theme.privacySeconds = 1
@@ -134,7 +136,7 @@ struct BrowserTests {
         }
     }
 
-    @Test("Two browsers see the same")
+    @Test("[real Chromium] Two browsers see the same")
     func two() async throws {
         try await withPage { kiosk, browser in
             try await Browser.use { other in
@@ -177,7 +179,7 @@ struct BrowserTests {
         return Figures(heap: Int(heap.usedSize), elements: counts[0], nodes: counts[1])
     }
 
-    @Test("However many taps a page shows, it gets no larger")
+    @Test("[real Chromium] However many taps a page shows, it gets no larger")
     func longRun() async throws {
         let wanted = ProcessInfo.processInfo.environment["KIOSK_WEB_TAPS"].flatMap { Int($0) }
         var theme = quick
@@ -190,7 +192,7 @@ struct BrowserTests {
                 """
             )
             // The desk's list of five hundred taps, at which nobody looks, would take most of the time.
-            let (model, view) = (KioskModel(), WebView(kiosk.server))
+            let (model, view) = (KioskModel(), WebScreenView(kiosk.server))
             model.note(ServedKiosk.reader)
             let screen = Screen(VisitorPresenter(model, theme: theme), view: view, shownAs: view)
             screen.appear()

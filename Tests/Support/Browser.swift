@@ -1,15 +1,13 @@
-#if NETWORK
 import Foundation
-import TestSupport
 
 /// A Chromium of its own, driven over WebDriver (W3C), and over Chromium's own protocol where WebDriver has no word.
 @MainActor
-final class Browser {
+package final class Browser {
     private nonisolated static let places = ["/usr/bin/", "/usr/local/bin/", "/usr/lib/chromium/"]
     private nonisolated static let chromium = find("chromium"), driver = find("chromedriver")
 
     /// Whether Chromium and its driver are on this machine.
-    nonisolated static let isThere = chromium != nil && driver != nil
+    package nonisolated static let isThere = chromium != nil && driver != nil
 
     private nonisolated static func find(_ program: String) -> String? {
         places.map { $0 + program }.first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -28,7 +26,7 @@ final class Browser {
     // MARK: Beginning and end
 
     /// Opens a browser, lets it be used, and closes it.
-    static func use(_ body: (Browser) async throws -> Void) async throws {
+    package static func use(_ body: (Browser) async throws -> Void) async throws {
         let browser = try await Browser()
         do {
             try await browser.begin()
@@ -115,13 +113,13 @@ final class Browser {
     }
 
     /// Opens a page.
-    func open(_ address: String) async throws { try await command("POST", "/url", ["url": address]) }
+    package func open(_ address: String) async throws { try await command("POST", "/url", ["url": address]) }
 
     /// Loads the page again.
-    func reload() async throws { try await command("POST", "/refresh", [:]) }
+    package func reload() async throws { try await command("POST", "/refresh", [:]) }
 
     /// Runs the body of a function in the page, and returns what it returns.
-    func run<Value: Decodable>(_ script: String, _ arguments: String...) async throws -> Value {
+    package func run<Value: Decodable>(_ script: String, _ arguments: String...) async throws -> Value {
         try await run(script, with: arguments)
     }
 
@@ -130,20 +128,22 @@ final class Browser {
     }
 
     /// Runs the body of a function in the page that returns nothing.
-    func run(_ script: String, _ arguments: String...) async throws {
+    package func run(_ script: String, _ arguments: String...) async throws {
         try await command("POST", "/execute/sync", ["script": script, "args": arguments])
     }
 
     /// Runs the body of a function in the page that calls its last argument with its result.
-    func call<Value: Decodable>(_ script: String, _ arguments: String...) async throws -> Value {
+    package func call<Value: Decodable>(_ script: String, _ arguments: String...) async throws -> Value {
         try await send("POST", session + "/execute/async", ["script": script, "args": arguments])
     }
 
     /// Returns an expression's value.
-    func value<Value: Decodable>(of expression: String) async throws -> Value { try await run("return " + expression) }
+    package func value<Value: Decodable>(of expression: String) async throws -> Value {
+        try await run("return " + expression)
+    }
 
     /// Waits until an expression is true in the page.
-    func wait(for expression: String, _ arguments: String...) async throws {
+    package func wait(for expression: String, _ arguments: String...) async throws {
         let end = ContinuousClock.now + .seconds(20)
         while try await !(run("return Boolean(\(expression))", with: arguments) as Bool) {
             guard ContinuousClock.now < end else { throw NotInTime(description: "not in time: \(expression)") }
@@ -151,33 +151,33 @@ final class Browser {
     }
 
     /// Presses keys, one after the other.
-    func press(_ keys: String...) async throws {
+    package func press(_ keys: String...) async throws {
         let actions = keys.flatMap { [["type": "keyDown", "value": $0], ["type": "keyUp", "value": $0]] }
         let keyboard: [String: Any] = ["type": "key", "id": "keyboard", "actions": actions]
         try await command("POST", "/actions", ["actions": [keyboard]])
     }
 
     /// The keys that have no character, as WebDriver writes them.
-    static let tab = "\u{E004}", enter = "\u{E007}"
+    package static let tab = "\u{E004}", enter = "\u{E007}"
 
     /// Gives the page another size, in CSS pixels.
-    func resize(width: Int, height: Int, scale: Int = 1) async throws {
+    package func resize(width: Int, height: Int, scale: Int = 1) async throws {
         let metrics: [String: Any] = ["width": width, "height": height, "deviceScaleFactor": scale, "mobile": false]
         let _: Nothing? = try await chromium("Emulation.setDeviceMetricsOverride", metrics)
     }
 
     /// Calls Chromium's own protocol.
-    func chromium<Value: Decodable>(_ method: String, _ parameters: [String: Any] = [:]) async throws -> Value {
+    package func chromium<Value: Decodable>(_ method: String, _ parameters: [String: Any] = [:]) async throws -> Value {
         try await send("POST", session + "/goog/cdp/execute", ["cmd": method, "params": parameters])
     }
 
     /// Calls Chromium's own protocol for what it does.
-    func tell(_ method: String, _ parameters: [String: Any] = [:]) async throws {
+    package func tell(_ method: String, _ parameters: [String: Any] = [:]) async throws {
         let _: Nothing? = try await chromium(method, parameters)
     }
 
     /// Returns what the browser complained of since it was asked last, such as errors and refusals.
-    func complaints() async throws -> [String] {
+    package func complaints() async throws -> [String] {
         struct Entry: Decodable {
             var level: String
             var message: String
@@ -187,9 +187,8 @@ final class Browser {
     }
 
     /// Returns what is seen, as a PNG file.
-    func screenshot() async throws -> Data {
+    package func screenshot() async throws -> Data {
         let text: String = try await send("GET", session + "/screenshot")
         return Data(base64Encoded: text) ?? Data()
     }
 }
-#endif

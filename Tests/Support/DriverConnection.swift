@@ -1,4 +1,3 @@
-#if NETWORK
 import Foundation
 
 /// Asks a server on this machine, one request after the other: chromedriver, whose answers Foundation's `URLSession` does
@@ -72,4 +71,3 @@ final class DriverConnection: Sendable {
         Browser.Failure(description: "chromedriver does not answer: \(String(cString: strerror(errno)))")
     }
 }
-#endif
