@@ -20,8 +20,9 @@ package final class Browser {
     private let process: Process
     private let output: Pipe
     private let connection: DriverConnection
+    /// Where both keep their files.
+    private let folder: URL
     private var session = ""
-    private var processID: Int32?
 
     // MARK: Beginning and end
 
@@ -42,6 +43,10 @@ package final class Browser {
         let (process, output) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: Self.driver ?? "")
         process.arguments = ["--port=0", "--log-level=SEVERE"]
+        // A short name, since there are sockets in it.
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("web-\(UInt32.random(in: 0 ... .max))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.start()
@@ -67,26 +72,22 @@ package final class Browser {
         let options: [String: Any] = ["binary": Self.chromium ?? "", "args": arguments]
         let wanted: [String: Any] = ["goog:chromeOptions": options, "goog:loggingPrefs": ["browser": "ALL"]]
         struct Session: Decodable {
-            struct Capabilities: Decodable {
-                var processID: Int32?
-                enum CodingKeys: String, CodingKey { case processID = "goog:processID" }
-            }
             var sessionId: String
-            var capabilities: Capabilities
         }
         let body: [String: Any] = ["capabilities": ["alwaysMatch": wanted]]
         let answer: Session = try await send("POST", "/session", body)
         session = "/session/\(answer.sessionId)"
-        processID = answer.capabilities.processID
         try await resize(width: 1280, height: 800)
     }
 
     private func close() async {
         // A test whose time is over is cancelled; its browser has to end nevertheless.
         await Task { try? await self.command("DELETE", "") }.value
-        // Processes that Foundation starts from a thread of Dispatch have its mask, which holds back gentler signals.
-        for number in [processID, process.processIdentifier] { if let number { kill(number, SIGKILL) } }
+        // The driver leads a group, in which its browser is. A process that Foundation starts from a thread of Dispatch has
+        // its mask, which holds back gentler signals.
+        kill(-process.processIdentifier, SIGKILL)
         process.waitUntilExit()
+        try? FileManager.default.removeItem(at: folder)
     }
 
     // MARK: Commands

@@ -143,11 +143,12 @@ function drawRows(name) {
   $("aside").hidden = taps.length === 0;
 }
 
-// A small movement, so that the eye sees that the answer is a new one. The words are there already.
+// A small movement, so that the eye sees that the answer is a new one. The words are there already. What flies beside the
+// sign stays, since it would move beyond the edge of a narrow window.
 function greet() {
   if (calm.matches) return;
   const frames = [{ scale: 0.85 }, { scale: 1.04, offset: 0.6 }, { scale: 1 }];
-  $("sign").animate(frames, { duration: 350, easing: "ease-out" });
+  sign.ownerSVGElement.animate(frames, { duration: 350, easing: "ease-out" });
 }
 
 function connected(isConnected) {

@@ -48,7 +48,7 @@ extension BrowserTests {
             // The sign moves, once or for as long as it is shown.
             try await browser.run(
                 """
-                for (const movement of sign.getAnimations()) {
+                for (const movement of sign.getAnimations({ subtree: true })) {
                   if (Number.isFinite(movement.effect.getComputedTiming().endTime)) movement.finish();
                   else movement.cancel();
                 }
@@ -96,7 +96,11 @@ extension BrowserTests {
         const root = document.documentElement;
         const faults = [];
         const [width, height] = [root.clientWidth, root.scrollHeight];
-        if (root.scrollWidth > width) faults.push(`it scrolls sideways: ${root.scrollWidth} of ${width}`);
+        if (root.scrollWidth > width) {
+          const wide = [...document.body.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > width);
+          const names = wide.map((e) => e.id || e.getAttribute("class") || e.localName);
+          faults.push(`it scrolls sideways: ${root.scrollWidth} of ${width}, because of ${names}`);
+        }
         const unseen = ".unseen, template, .symbols";
         const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         for (let text; (text = texts.nextNode()); ) {
@@ -132,34 +136,41 @@ extension BrowserTests {
         var theme = Theme.full(language)
         theme.clubName += " Donaudampfschifffahrtsgesellschaft"
         let long = "Wolfeschlegelsteinhausenbergerdorff, Donaudampfschifffahrtsgesellschaftskapitän"
-        let sizes = [(640, 400, 2), (960, 540, 2), (320, 568, 1), (320, 256, 1)]
-        try await withPage { kiosk, browser in
-            try await showAll(theme, kiosk, browser) { scene in
-                for (width, height, scale) in sizes {
-                    try await browser.resize(width: width, height: height, scale: scale)
-                    let found: [String] = try await browser.run(Self.faults)
-                    #expect(found == [], "\(scene.kind) in \(width)x\(height)")
-                }
+        func look(_ name: String, _ browser: Browser) async throws {
+            for (width, height, scale) in [(640, 400, 2), (960, 540, 2), (320, 568, 1), (320, 256, 1)] {
+                try await browser.resize(width: width, height: height, scale: scale)
+                let found: [String] = try await browser.run(Self.faults)
+                #expect(found == [], "\(name) in \(width)x\(height)")
             }
+        }
+        try await withPage { kiosk, browser in
+            try await showAll(theme, kiosk, browser) { try await look("\($0.kind)", browser) }
             var scene = try #require(theme.samples.first { $0.kind == .milestone })
             (scene.title, scene.rewards) = (long, [long])
-            kiosk.show(
-                scene,
-                taps: theme.sampleRows.map { TapRow(time: $0.time, text: long, detail: long) },
-                theme: theme
-            )
+            let rows = theme.sampleRows.map { TapRow(time: $0.time, text: long, detail: long) }
+            kiosk.show(scene, taps: rows, theme: theme)
             try await browser.wait(for: "title.textContent.startsWith('Wolfe')")
-            for (width, height, scale) in sizes {
-                try await browser.resize(width: width, height: height, scale: scale)
-                let found: [String] = try await browser.run(Self.faults)
-                #expect(found == [], "long names in \(width)x\(height)")
-            }
+            // The sign is the largest when this part of its movement is over.
+            try await browser.run(
+                """
+                for (const movement of sign.getAnimations({ subtree: true })) {
+                  movement.pause();
+                  movement.currentTime = movement.effect.getComputedTiming().endTime * 0.6;
+                }
+                """
+            )
+            try await look("long names", browser)
+            await kiosk.server.stop()
+            try await browser.wait(for: "connection.textContent")
+            // The switch stays beside the club.
+            let tops: [Double] = try await browser.value(
+                of: "[sound, connection].map((e) => e.getBoundingClientRect().top)"
+            )
+            #expect(tops[0] < tops[1])
+            try await look("the lost kiosk", browser)
+            try await kiosk.start()
             try await showDesk(theme, kiosk, browser)
-            for (width, height, scale) in sizes {
-                try await browser.resize(width: width, height: height, scale: scale)
-                let found: [String] = try await browser.run(Self.faults)
-                #expect(found == [], "the desk in \(width)x\(height)")
-            }
+            try await look("the desk", browser)
         }
     }
 
