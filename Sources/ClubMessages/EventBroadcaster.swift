@@ -33,6 +33,9 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
         return stream
     }
 
+    /// Whether somebody would get an event.
+    package var hasConsumers: Bool { state.withLock { !$0.consumers.isEmpty } }
+
     package func yield(_ events: Event...) {
         // In the lock, so that all consumers get the events of concurrent callers in the same order.
         state.withLock { state in

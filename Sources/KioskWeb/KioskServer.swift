@@ -41,7 +41,7 @@ public final class KioskServer: Sendable {
         var patience = Duration.seconds(30)
         /// How long a connection may be silent between and within requests.
         var idleTimeout = Duration.seconds(15)
-        /// The number of connections at once.
+        /// The number of connections at once, if the process may have as many files open.
         var connections = 2000
     }
 
@@ -70,6 +70,7 @@ public final class KioskServer: Sendable {
     let visitorFeed = StateFeed(event: "screen"), deskFeed = StateFeed(event: "desk")
     let events = EventFeed()
     let connections = Connections()
+    let themeFiles = ThemeFiles()
     private let state: Mutex<State>
     private let model: KioskModel
 
@@ -106,7 +107,7 @@ public final class KioskServer: Sendable {
         club: Club? = nil,
         showsNames: Bool = false
     ) async throws -> Int {
-        Self.raiseLimit()
+        let limit = Self.raiseLimit()
         await present(club, showsNames: showsNames)
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "kiosk-web")
@@ -125,7 +126,10 @@ public final class KioskServer: Sendable {
             ),
             configuration: .init(
                 address: .hostname(host, port: port),
-                availableConnectionsDelegate: MaximumAvailableConnections(settings.connections, logger: logger)
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    min(settings.connections, limit),
+                    logger: logger
+                )
             ),
             onServerRunning: { channel in
                 continuation.yield(channel.localAddress?.port ?? port)
@@ -184,16 +188,20 @@ public final class KioskServer: Sendable {
 
     private static func reason(_ error: any Error) -> String {
         if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
+        if case .unknown(let name, _)? = error as? SocketAddressError { return "there is no such host '\(name)'" }
         if let error = error as? NIOConnectionError { return "there is no such host '\(error.host)'" }
         return "\(error)"
     }
 
     /// Raises this process's limit of open files: each stream has one, and the usual limit is 1024.
-    private static func raiseLimit() {
+    ///
+    /// - Returns: how many of them streams may have, so that some are left for the club and its readers.
+    private static func raiseLimit() -> Int {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 512 }
         limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, 8192))
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return max(8, Int(clamping: limit.rlim_cur) - 128)
     }
 
     // MARK: What is shown
@@ -219,6 +227,7 @@ public final class KioskServer: Sendable {
             $0.theme = theme
             return $0.screens
         }
+        themeFiles.forget()
         screens?.presenters.0.theme = theme
         screens?.presenters.1.theme = theme
     }
@@ -249,11 +258,13 @@ final class WebScreenView: VisitorView, DeskView {
     init(_ server: KioskServer) { self.server = server }
 
     func show(_ scene: VisitorScene, taps: [TapRow], theme: Theme) {
-        server?.visitorFeed.publish(json(VisitorMessage(scene, taps: taps, theme: theme, look: message(theme))))
+        let look = message(theme)
+        server?.visitorFeed.publish { json(VisitorMessage(scene, taps: taps, theme: theme, look: look)) }
     }
 
     func show(_ scene: DeskScene, theme: Theme) {
-        server?.deskFeed.publish(json(DeskMessage(scene, theme: theme, look: message(theme))))
+        let look = message(theme)
+        server?.deskFeed.publish { json(DeskMessage(scene, theme: theme, look: look)) }
     }
 
     private func message(_ theme: Theme) -> ThemeMessage {
@@ -266,7 +277,7 @@ final class WebScreenView: VisitorView, DeskView {
     }
 }
 
-/// The connections that are written to.
+/// The connections that have asked for something.
 final class Connections: Sendable {
     private struct Connection {
         var channel: any Channel
@@ -274,33 +285,32 @@ final class Connections: Sendable {
         var writingSince: ContinuousClock.Instant?
     }
 
-    private let state = Mutex<(next: Int, all: [Int: Connection])>((0, [:]))
+    private let all = Mutex<[ObjectIdentifier: Connection]>([:])
 
-    var count: Int { state.withLock { $0.all.count } }
+    var count: Int { all.withLock(\.count) }
 
-    func add(_ channel: any Channel) -> Int {
-        state.withLock { state in
-            state.next += 1
-            state.all[state.next] = Connection(channel: channel)
-            return state.next
+    /// Notes that a write begins, or is over.
+    func note(_ channel: any Channel, isWriting: Bool) {
+        let id = ObjectIdentifier(channel)
+        let isNew = all.withLock { all in
+            let isNew = all[id] == nil
+            if isNew, !isWriting { return false }
+            all[id, default: Connection(channel: channel)].writingSince = isWriting ? .now : nil
+            return isNew
         }
-    }
-
-    func remove(_ number: Int) { state.withLock { _ = $0.all.removeValue(forKey: number) } }
-
-    func note(_ number: Int, isWriting: Bool) {
-        state.withLock { $0.all[number]?.writingSince = isWriting ? .now : nil }
+        if isNew { channel.closeFuture.whenComplete { _ in self.all.withLock { $0[id] = nil } } }
     }
 
     /// Closes connections whose other end takes nothing.
     func closeStuck(_ patience: Duration) {
         let limit = ContinuousClock.now - patience
-        let stuck = state.withLock { $0.all.values.filter { $0.writingSince.map { $0 < limit } ?? false } }
-        for connection in stuck { connection.channel.close(promise: nil) }
+        close { $0.writingSince.map { $0 < limit } ?? false }
     }
 
-    func closeAll() {
-        for connection in state.withLock({ Array($0.all.values) }) { connection.channel.close(promise: nil) }
+    func closeAll() { close { _ in true } }
+
+    private func close(_ isChosen: (Connection) -> Bool) {
+        for connection in all.withLock({ $0.values.filter(isChosen) }) { connection.channel.close(promise: nil) }
     }
 }
 #endif

@@ -23,7 +23,6 @@ public struct WebAccess: Sendable {
 
     /// How long a cookie is valid, in seconds.
     static let cookieSeconds = 400 * 86_400
-    static let cookieName = "clubkit"
 
     /// Creates the rules of a kiosk that only this machine reaches.
     public init() {}
@@ -102,11 +101,11 @@ public struct WebAccess: Sendable {
         return [name, first, first + ".local"]
     }()
 
-    /// The name in a `Host`, without its port.
+    /// The name in a `Host`, without its port; all of it if that is no name and port.
     static func name(of host: String) -> String {
         let host = host.lowercased()
-        if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
-        return String(host.prefix { $0 != ":" })
+        let match = host.wholeMatch(of: /(\[[^\]]*\]|[^:\[\]]*)(:[0-9]*)?/)
+        return match.map { String($0.1) } ?? host
     }
 
     /// Whether it is an address, which no name server can make lead elsewhere.

@@ -30,23 +30,33 @@ struct WebFrame: Sendable {
 /// between.
 final class StateFeed: Sendable {
     private let listeners = EventBroadcaster<WebFrame>()
-    private let latest = Mutex<WebFrame?>(nil)
+    private let latest = Mutex<Latest?>(nil)
     private let event: String
+
+    /// The newest state, which is not written as long as nobody listens.
+    private struct Latest {
+        var frame: WebFrame?
+        var data: @Sendable () -> String
+    }
 
     init(event: String) { self.event = event }
 
-    func publish(_ data: String) {
-        let frame = WebFrame(event, data: data)
+    func publish(_ data: @escaping @Sendable () -> String) {
         latest.withLock {
-            $0 = frame
-            listeners.yield(frame)
+            $0 = Latest(data: data)
+            if listeners.hasConsumers, let frame = write(&$0) { listeners.yield(frame) }
         }
+    }
+
+    private func write(_ latest: inout Latest?) -> WebFrame? {
+        if let state = latest, state.frame == nil { latest?.frame = WebFrame(event, data: state.data()) }
+        return latest?.frame
     }
 
     /// Sends a sign of life, and the newest state with it, since a slow client keeps one of both only.
     func ping() {
         latest.withLock {
-            guard var frame = $0 else { return }
+            guard listeners.hasConsumers, var frame = write(&$0) else { return }
             frame.text = WebFrame.ping.text + frame.text
             listeners.yield(frame)
         }
@@ -55,7 +65,7 @@ final class StateFeed: Sendable {
     func stream() -> (first: [WebFrame], rest: AsyncStream<WebFrame>) {
         latest.withLock {
             let rest = listeners.stream(bufferingPolicy: .bufferingNewest(1))
-            return ([.ping] + ($0.map { [$0] } ?? []), rest)
+            return ([.ping] + (write(&$0).map { [$0] } ?? []), rest)
         }
     }
 

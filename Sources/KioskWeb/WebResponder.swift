@@ -7,6 +7,7 @@ import Hummingbird
 import KioskKit
 import Logging
 import NIOCore
+import Synchronization
 
 struct WebContext: RequestContext {
     var coreContext: CoreRequestContextStorage
@@ -38,22 +39,40 @@ struct WebResponder: HTTPResponder {
         request.headers[.transferEncoding] != nil || (request.headers[.contentLength] ?? "0") != "0"
     }
 
-    /// The response, whose client is let go if it takes nothing, and after a refusal: it may have more to ask.
+    /// The response, whose client is dropped if it takes nothing, and after a refusal: it may have more to ask.
     private func written(_ response: Response, _ context: WebContext) -> Response {
         var response = response
-        let (body, connections) = (response.body, server.connections)
+        let (body, connections, channel) = (response.body, server.connections, context.channel)
         let isRefusal = response.status.code >= 400
         if isRefusal { response.headers[.connection] = "close" }
-        // A stream looks after itself.
-        guard body.contentLength != nil else { return response }
+        // From here on, since the head too may wait for a client that takes nothing.
+        connections.note(channel, isWriting: true)
         response.body = ResponseBody(contentLength: body.contentLength) { writer in
-            let number = connections.add(context.channel)
-            defer { connections.remove(number) }
-            connections.note(number, isWriting: true)
-            try await body.write(writer)
-            if isRefusal { context.channel.close(mode: .input, promise: nil) }
+            try await body.write(WatchedWriter(writer: writer, channel: channel, connections: connections))
+            connections.note(channel, isWriting: false)
+            if isRefusal { channel.close(mode: .input, promise: nil) }
         }
         return response
+    }
+
+    /// Writes in pieces, and notes since when it waits.
+    private struct WatchedWriter: ResponseBodyWriter {
+        var writer: any ResponseBodyWriter
+        let channel: any Channel
+        let connections: Connections
+
+        private static let piece = 64 << 10
+
+        mutating func write(_ buffer: ByteBuffer) async throws {
+            var rest = buffer
+            while let piece = rest.readSlice(length: min(Self.piece, rest.readableBytes)), piece.readableBytes > 0 {
+                connections.note(channel, isWriting: true)
+                try await writer.write(piece)
+                connections.note(channel, isWriting: false)
+            }
+        }
+
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws { try await writer.finish(trailingHeaders) }
     }
 
     /// What holds for all answers. The pages need nothing but what this server has.
@@ -74,7 +93,9 @@ struct WebResponder: HTTPResponder {
         let visitor = visitor(request, context, access)
         let refusal = access.refusal(of: visitor, at: Date())
         // Where the token is exchanged, before there is a cookie.
-        if path == "/enter", refusal == nil || refusal == .notAuthorized { return enter(request, access) }
+        if path == "/enter", request.method == .get, refusal == nil || refusal == .notAuthorized {
+            return enter(request, access)
+        }
         switch refusal {
         case .foreignHost:
             return plain(
@@ -141,7 +162,7 @@ struct WebResponder: HTTPResponder {
         visitor.authorization = request.headers[.authorization]
         visitor.cookies = request.headers[values: .cookie].flatMap { $0.split(separator: ";") }.compactMap { pair in
             let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-            return parts.count == 2 && parts[0] == WebAccess.cookieName ? parts[1] : nil
+            return parts.count == 2 && parts[0] == Self.cookieName(request) ? parts[1] : nil
         }
         visitor.proxied = access.proxyHeader.flatMap { field(request, $0) }
         visitor.isLocal = context.channel.remoteAddress.map(Self.isLoopback) ?? false
@@ -161,12 +182,18 @@ struct WebResponder: HTTPResponder {
             return plain(.unauthorized, "This is not the kiosk's token.")
         }
         var response = redirect(request.uri.queryParameters["to"] == "desk" ? "/desk" : "/")
-        response.headers[.setCookie] = Self.header(cookie)
+        response.headers[.setCookie] = Self.header(cookie, request)
         return response
     }
 
-    private static func header(_ cookie: String) -> String {
-        "\(WebAccess.cookieName)=\(cookie); Path=/; Max-Age=\(WebAccess.cookieSeconds); HttpOnly; SameSite=Strict"
+    /// A browser sends the cookies of all ports of a machine, which may have several kiosks.
+    private static func cookieName(_ request: Request) -> String {
+        let port = request.head.authority?.split(separator: ":").last.flatMap { UInt16($0) }
+        return "clubkit" + (port.map { "-\($0)" } ?? "")
+    }
+
+    private static func header(_ cookie: String, _ request: Request) -> String {
+        "\(cookieName(request))=\(cookie); Path=/; Max-Age=\(WebAccess.cookieSeconds); HttpOnly; SameSite=Strict"
     }
 
     // MARK: Answers
@@ -190,7 +217,7 @@ struct WebResponder: HTTPResponder {
         var headers: HTTPFields = [.contentType: page.type, .cacheControl: "no-cache", .eTag: page.tag]
         // A display that is in use does not have to enter again.
         if !isAsset, request.headers[.cookie] != nil, let cookie = server.access.cookie(at: Date()) {
-            headers[.setCookie] = Self.header(cookie)
+            headers[.setCookie] = Self.header(cookie, request)
         }
         // A proxy that compresses weakens the tag.
         if let tag = request.headers[.ifNoneMatch], tag == page.tag || tag == "W/" + page.tag {
@@ -199,20 +226,10 @@ struct WebResponder: HTTPResponder {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: page.bytes)))
     }
 
-    /// The largest logo or sound, in bytes.
-    private static let largestFile = 8 << 20
-
     private func file(_ path: String?, _ request: Request) -> Response {
-        let missing = plain(.notFound, "The theme has no such file.")
-        guard let path, let type = WebPage.types[(path as NSString).pathExtension.lowercased()] else { return missing }
-        // A pipe without a writer would be waited for.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return missing }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= Self.largestFile,
-            let data = try? handle.read(upToCount: Self.largestFile)
-        else { return missing }
+        guard let path, let type = WebPage.types[(path as NSString).pathExtension.lowercased()],
+            let file = server.themeFiles.file(path)
+        else { return plain(.notFound, "The theme has no such file.") }
         return Response(
             status: .ok,
             headers: [
@@ -220,7 +237,7 @@ struct WebResponder: HTTPResponder {
                 // With a version it is another address when the file may be another.
                 .cacheControl: request.uri.query == nil ? "no-cache" : "private, max-age=31536000, immutable",
             ],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: data))
+            body: ResponseBody(byteBuffer: file)
         )
     }
 
@@ -232,39 +249,60 @@ struct WebResponder: HTTPResponder {
         var headers: HTTPFields = [.contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store"]
         // Proxies are to hold nothing back.
         if let name = HTTPField.Name("X-Accel-Buffering") { headers[name] = "no" }
-        let connections = server.connections
         return Response(
             status: .ok,
             headers: headers,
             body: ResponseBody { writer in
-                let number = connections.add(context.channel)
-                defer { connections.remove(number) }
                 // Without it a quiet stream would outlive its client.
                 try await request.body.consumeWithCancellationOnInboundClose { _ in
                     var last: Int?
-                    func write(_ text: String) async throws {
-                        connections.note(number, isWriting: true)
-                        try await writer.write(ByteBuffer(string: text))
-                        connections.note(number, isWriting: false)
-                    }
                     for frame in frames.first {
                         last = frame.number ?? last
-                        try await write(frame.text)
+                        try await writer.write(ByteBuffer(string: frame.text))
                     }
                     for await frame in frames.rest {
+                        var text = frame.text
                         if let number = frame.number {
-                            if let last, number > last + 1 {
-                                try await write(EventFeed.missed(number - last - 1).text)
-                            }
+                            if let last, number > last + 1 { text = EventFeed.missed(number - last - 1).text + text }
                             last = number
                         }
-                        try await write(frame.text)
+                        try await writer.write(ByteBuffer(string: text))
                     }
                 }
                 try await writer.finish(nil)
             }
         )
     }
+}
+
+/// The logo and the sounds of a theme, each read once, however many ask for it.
+final class ThemeFiles: Sendable {
+    private struct File {
+        var mark: [Int]
+        var bytes: ByteBuffer
+    }
+
+    private let files = Mutex<[String: File]>([:])
+
+    func file(_ path: String) -> ByteBuffer? {
+        // A pipe without a writer would be waited for.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size <= Theme.largestFile
+        else { return nil }
+        let mark = [Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        if let known = files.withLock({ $0[path] }), known.mark == mark { return known.bytes }
+        guard let data = try? handle.read(upToCount: Theme.largestFile) else { return nil }
+        let bytes = ByteBuffer(bytes: data)
+        files.withLock { $0[path] = File(mark: mark, bytes: bytes) }
+        return bytes
+    }
+
+    /// Forgets the files of a theme that is not shown any more.
+    func forget() { files.withLock { $0 = [:] } }
 }
 
 /// A file of the pages, which is part of the program.

@@ -10,6 +10,9 @@ extension AsyncParsableCommand {
     /// are a line `{"error":…}` too, as every other error is: the parser ends before the command could know of
     /// `--json`.
     package static func runTool() async {
+        #if NFC
+        NFCLibrary.prepare()
+        #endif
         // A reader of our output that goes away is a write error with a code, not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)
         Probe.answerIfAsked()

@@ -196,7 +196,7 @@ import TestSupport
         ] as [(String, SignedTokenVerifier.KeyFault)]
     )
     func keys(_ text: String, _ fault: SignedTokenVerifier.KeyFault) async {
-        await #expect(throws: fault) { try SignedTokenVerifier(keys: [text]) }
+        #expect(throws: fault) { try SignedTokenVerifier(keys: [text]) }
     }
 
     /// Keys of other kinds in the same set are of no matter.

@@ -194,7 +194,7 @@ struct ReceiptsTests {
         let club = try await open()
         let events = club.events
         let recorder = FamiliarRecorder()
-        club.recorded(by: recorder)
+        _ = club.recorded(by: recorder)
         let locked = try LockedDatabase(directory.file())
         let tap = taps(1)[0]
         let running = Task { try await club.run(Source([tap])) }

@@ -122,7 +122,9 @@ extension ThroughPCSCD {
             kill(kiosk, SIGTERM)
             try await waitFor("the end") { try await screen().contains("ended with 130") }
             #expect(try await tmux("display", "-p", "#{alternate_on} #{cursor_flag}") == "0 1\n")
-            try await waitFor("the settings") { FileManager.default.fileExists(atPath: scratch.file("after")) }
+            try await waitFor("the settings") {
+                (FileManager.default.contents(atPath: scratch.file("after"))?.count ?? 0) > 200
+            }
             let before = try String(contentsOfFile: scratch.file("before"), encoding: .utf8)
             let after = try String(contentsOfFile: scratch.file("after"), encoding: .utf8)
             // The window has another size by now.

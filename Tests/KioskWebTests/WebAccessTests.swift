@@ -22,7 +22,8 @@ import Testing
             ("[::1]:8080", true), ("[fe80::1]", true), ("screen.club.example:80", true), ("Screen.club.example", true),
             ("evil.example", false), ("localhost.evil.example", false), ("127.0.0.1.evil.example", false),
             ("127.1", false), ("0x7f000001", false), ("[::1", false), ("", false), (nil, false), ("::1", false),
-            ("localhost@evil.example", false), ("club.example", false),
+            ("localhost@evil.example", false), ("[::1].evil.example", false), ("[::1]evil.example", false),
+            ("localhost:80:evil", false), ("localhost:80x", false), ("[::1]:80", true), ("club.example", false),
         ]
         for (host, isKnown) in table {
             let refusal = access(names: ["screen.club.example"]).refusal(of: Visitor(host: host), at: Self.now)

@@ -23,10 +23,10 @@ import Testing
     func states() async {
         let feed = StateFeed(event: "screen")
         #expect(texts(feed.stream().first) == ["event: ping|data: {}"])
-        feed.publish("1")
+        feed.publish { "1" }
         let (first, rest) = feed.stream()
         #expect(texts(first) == ["event: ping|data: {}", "event: screen|data: 1"])
-        for number in 2...9 { feed.publish("\(number)") }
+        for number in 2...9 { feed.publish { "\(number)" } }
         feed.ping()
         feed.finish()
         var all: [WebFrame] = []

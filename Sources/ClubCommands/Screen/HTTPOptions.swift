@@ -50,15 +50,24 @@ struct HTTPOptions: ParsableArguments, Sendable {
         var port: Int
 
         /// Whether only this machine reaches it.
-        var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+        var isLoopback: Bool {
+            var (four, six) = (in_addr(), in6_addr())
+            if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+            if inet_pton(AF_INET6, host, &six) == 1 { return host == "::1" || host.hasPrefix("::ffff:127.") }
+            return host == "localhost"
+        }
 
         init?(_ text: String) {
             let colon = text.lastIndex(of: ":")
             let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
-            guard let port = UInt16(digits) else { return nil }
+            guard digits.allSatisfy(\.isNumber), let port = UInt16(digits) else { return nil }
             self.port = Int(port)
-            host = colon.map { String(text[..<$0]) } ?? ""
+            host = colon.map { text[..<$0].lowercased() } ?? ""
             if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+            // An address of six groups without brackets, or a whole URL.
+            if host.isEmpty ? text.hasPrefix("[") : host.contains("/") || (host.contains(":") && !text.hasPrefix("[")) {
+                return nil
+            }
             if host.isEmpty { host = "127.0.0.1" }
         }
     }
@@ -159,6 +168,12 @@ extension HTTPOptions {
             throw ToolFailure(
                 "the token in \(path) is too short to be a secret: write at least \(WebAccess.shortestToken) characters, "
                     + "or remove the file, and one is made.",
+                exit: ToolExit.malformed
+            )
+        }
+        guard token.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-._~".contains($0)) }) else {
+            throw ToolFailure(
+                "the token in \(path) has characters that cannot stand in an address: use letters, digits and - . _ ~.",
                 exit: ToolExit.malformed
             )
         }

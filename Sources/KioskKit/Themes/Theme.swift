@@ -108,6 +108,9 @@ public struct Theme: Sendable, Hashable {
         public init() {}
     }
 
+    /// The size of the largest logo or sound, in bytes.
+    public static let largestFile = 8 << 20
+
     /// Creates the default theme.
     public init() {}
 }
@@ -148,8 +151,16 @@ extension Theme {
             ("sound '\($0.key.rawValue)'", $0.value)
         }
         return ((logo.map { [("logo", $0)] } ?? []) + sounds).compactMap { what, path in
-            FileManager.default.isReadableFile(atPath: path)
-                ? nil : "The \(what) cannot be read: '\(path)'. Check the path, and that this user may read the file."
+            guard FileManager.default.isReadableFile(atPath: path) else {
+                return "The \(what) cannot be read: '\(path)'. Check the path, and that this user may read the file."
+            }
+            let facts = try? FileManager.default.attributesOfItem(
+                atPath: URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+            )
+            if facts?[.type] as? FileAttributeType == .typeRegular, facts?[.size] as? Int ?? 0 <= Self.largestFile {
+                return nil
+            }
+            return "The \(what) cannot be shown: '\(path)' is no file, or larger than \(Self.largestFile >> 20) MB."
         }
     }
 }

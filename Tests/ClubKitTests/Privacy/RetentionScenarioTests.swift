@@ -339,7 +339,7 @@ struct RetentionScenarioTests {
         let log = LogStore()
         let kiosk = try await Kiosk(log: log)
         kiosk.clock.advance(by: 400 * Self.day)
-        try await kiosk.club.receive(tap("A", at: 400 * Self.day))
+        _ = try await kiosk.club.receive(tap("A", at: 400 * Self.day))
         kiosk.clock.advance(by: -400 * Self.day)
         _ = try await kiosk.come(1...3)
         #expect(try await kiosk.prune(before: 4) == 0)

@@ -222,7 +222,9 @@ import Testing
 
     @Test("No number makes an evaluation trap")
     func extremes() throws {
-        let lengths: [TimeInterval] = [.infinity, -.infinity, .nan, -1, 0, 1e300, -1e300, 9.3e12, 5e-324]
+        let lengths: [TimeInterval] = [
+            .infinity, -.infinity, .nan, -1, 0, 1e300, -1e300, 9.3e12, .leastNonzeroMagnitude,
+        ]
         let numbers = [Int.min, -1, 0, 1, .max]
         let moments: [Int64] = [.min, -1, 0, 1, .at("2026-11-22T12:00:00Z"), Timestamp.latest, .max]
         let dates = lengths.map { Date(timeIntervalSince1970: $0) }

@@ -69,12 +69,14 @@ final class ServedKiosk {
 
     /// Shows a scene on the visitor's page, whatever the kiosk does.
     func show(_ scene: VisitorScene, taps: [TapRow] = [], theme: Theme) {
-        server.visitorFeed.publish(json(VisitorMessage(scene, taps: taps, theme: theme, look: look(theme))))
+        let look = look(theme)
+        server.visitorFeed.publish { json(VisitorMessage(scene, taps: taps, theme: theme, look: look)) }
     }
 
     /// Shows a scene on the desk's page, whatever the kiosk does.
     func show(_ scene: DeskScene, theme: Theme) {
-        server.deskFeed.publish(json(DeskMessage(scene, theme: theme, look: look(theme))))
+        let look = look(theme)
+        server.deskFeed.publish { json(DeskMessage(scene, theme: theme, look: look)) }
     }
 
     private func look(_ theme: Theme) -> ThemeMessage {

@@ -186,9 +186,7 @@ private final class SystemContexts: Sendable {
     func context(scansSerialPorts: Bool) -> Int? {
         contexts.withLock { contexts in
             if let known = contexts[scansSerialPorts] { return known }
-            // Else it writes to standard error, which only somebody who has set this wants.
-            setenv("LIBNFC_LOG_LEVEL", "0", 0)
-            setenv("LIBNFC_INTRUSIVE_SCAN", scansSerialPorts ? "yes" : "no", 1)
+            Self.prepare(scansSerialPorts: scansSerialPorts)
             var context: OpaquePointer?
             nfc_init(&context)
             guard let context else { return nil }
@@ -197,7 +195,23 @@ private final class SystemContexts: Sendable {
         }
     }
 
+    /// Sets libnfc's environment, unless it is so already: another thread that reads the environment meanwhile may crash
+    /// (setenv(3) is not thread-safe), so that a program does this before it has others (`NFCLibrary.prepare()`).
+    static func prepare(scansSerialPorts: Bool) {
+        let scan = scansSerialPorts ? "yes" : "no"
+        // Else it writes to standard error, which only somebody who has set this wants.
+        if getenv("LIBNFC_LOG_LEVEL") == nil { setenv("LIBNFC_LOG_LEVEL", "0", 0) }
+        if getenv("LIBNFC_INTRUSIVE_SCAN").map({ String(cString: $0) }) != scan {
+            setenv("LIBNFC_INTRUSIVE_SCAN", scan, 1)
+        }
+    }
+
     func serialised<Result: Sendable>(_ body: () -> Result) -> Result { calls.withLock { _ in body() } }
+}
+
+extension NFCLibrary {
+    /// Sets what libnfc reads from the environment. A program calls it before it starts threads.
+    package static func prepare() { SystemContexts.prepare(scansSerialPorts: false) }
 }
 
 extension NFCLibrary.Property {
