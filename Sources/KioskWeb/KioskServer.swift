@@ -245,7 +245,7 @@ public final class KioskServer: Sendable {
     public func publish(_ line: String) { events.publish(line) }
 
     @MainActor
-    func snapshot() -> String { json(Snapshot(model.status)) }
+    func snapshot() -> String { json(KioskSnapshot(model.status)) }
 }
 
 /// Writes scenes as messages.

@@ -113,8 +113,8 @@ struct ThemeMessage: Encodable, Hashable {
 }
 
 /// What the kiosk is like, for programs that come late.
-struct Snapshot: Encodable {
-    struct Tap: Encodable {
+struct KioskSnapshot: Encodable {
+    struct LatestTap: Encodable {
         var id: UUID
         /// In ISO 8601, as in all events.
         var at: String
@@ -126,14 +126,14 @@ struct Snapshot: Encodable {
     var readers: [String]
     var trouble: String?
     var visitsToday: Int
-    var lastTap: Tap?
+    var lastTap: LatestTap?
 
     init(_ status: KioskStatus) {
         state = status.state.rawValue
         readers = status.readers.filter { $0.fault == nil }.map(\.reader.name)
         trouble = status.trouble?.sentence
         visitsToday = status.visitsToday
-        lastTap = status.lastTap.map { Tap(id: $0.eventID, at: ISO8601.text($0.at), outcome: $0.outcome.name) }
+        lastTap = status.lastTap.map { LatestTap(id: $0.eventID, at: ISO8601.text($0.at), outcome: $0.outcome.name) }
     }
 }
 
