@@ -43,6 +43,10 @@ public final class KioskServer: Sendable {
         var idleTimeout = Duration.seconds(15)
         /// The number of connections at once, if the process may have as many files open.
         var connections = 2000
+        /// How many of them one address may have, other than this machine's, from which a proxy brings everybody.
+        var connectionsPerAddress = 64
+        /// Whether that holds for this machine's addresses too.
+        var countsOwnAddresses = false
     }
 
     private struct State {
@@ -116,6 +120,7 @@ public final class KioskServer: Sendable {
             responder: WebResponder(server: self),
             server: .http1(
                 configuration: .init(
+                    additionalChannelHandlers: [Doorkeeper(settings: self.settings, connections: self.connections)],
                     idleTimeout: .init(settings.idleTimeout),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 16 << 10,
@@ -277,6 +282,27 @@ final class WebScreenView: VisitorView, DeskView {
     }
 }
 
+/// Closes at once what an address opens beyond its share, so that others find room.
+private final class Doorkeeper: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Never
+
+    private let settings: KioskServer.Settings
+    private let connections: Connections
+
+    init(settings: KioskServer.Settings, connections: Connections) {
+        (self.settings, self.connections) = (settings, connections)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if let address = context.remoteAddress, settings.countsOwnAddresses || !WebResponder.isLoopback(address),
+            !connections.admit(context.channel, of: address.ipAddress ?? "", limit: settings.connectionsPerAddress)
+        {
+            context.close(promise: nil)
+        }
+        context.fireChannelActive()
+    }
+}
+
 /// The connections that have asked for something.
 final class Connections: Sendable {
     private struct Connection {
@@ -286,8 +312,26 @@ final class Connections: Sendable {
     }
 
     private let all = Mutex<[ObjectIdentifier: Connection]>([:])
+    private let ofAddresses = Mutex<[String: Int]>([:])
 
     var count: Int { all.withLock(\.count) }
+
+    /// Returns whether an address may have another connection, and counts it until it is closed.
+    func admit(_ channel: any Channel, of address: String, limit: Int) -> Bool {
+        let isAdmitted = ofAddresses.withLock { counts in
+            guard counts[address, default: 0] < limit else { return false }
+            counts[address, default: 0] += 1
+            return true
+        }
+        guard isAdmitted else { return false }
+        channel.closeFuture.whenComplete { _ in
+            self.ofAddresses.withLock { counts in
+                counts[address, default: 1] -= 1
+                if counts[address] == 0 { counts[address] = nil }
+            }
+        }
+        return true
+    }
 
     /// Notes that a write begins, or is over.
     func note(_ channel: any Channel, isWriting: Bool) {

@@ -24,12 +24,11 @@ struct WebResponder: HTTPResponder {
     let server: KioskServer
 
     func respond(to request: Request, context: WebContext) async throws -> Response {
-        var response =
-            hasBody(request) ? plain(.badRequest, "A request has no body here.") : await answer(request, context)
+        var response = await answer(request, context)
         for (name, value) in Self.headers { response.headers[name] = value }
         if request.method == .head {
             if response.body.contentLength == nil { response.headers[.contentLength] = nil }
-            return response.createHeadResponse()
+            response = response.createHeadResponse()
         }
         return written(response, context)
     }
@@ -88,6 +87,9 @@ struct WebResponder: HTTPResponder {
         ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
 
     private func answer(_ request: Request, _ context: WebContext) async -> Response {
+        if hasBody(request) { return plain(.badRequest, "A request has no body here.") }
+        // The first is not among the fields.
+        if field(request, "Host") != nil { return plain(.badRequest, "A request has one Host.") }
         let access = server.access
         let path = request.uri.path
         let visitor = visitor(request, context, access)
@@ -116,8 +118,15 @@ struct WebResponder: HTTPResponder {
             return response
         }
         switch path {
-        case "/": return page("visitor.html", request)
-        case "/desk": return page("desk.html", request)
+        case "/", "/desk":
+            var response = page(path == "/" ? "visitor.html" : "desk.html", request)
+            // A display that is in use does not have to enter again.
+            if visitor.cookies.contains(where: { access.isValid(cookie: $0, at: Date()) }),
+                let cookie = access.cookie(at: Date())
+            {
+                response.headers[.setCookie] = Self.header(cookie, request)
+            }
+            return response
         case "/v1/screen": return stream(server.visitorFeed.stream(), request, context)
         case "/v1/desk": return stream(server.deskFeed.stream(), request, context)
         case "/v1/events":
@@ -214,11 +223,7 @@ struct WebResponder: HTTPResponder {
         guard let page = WebPage.all[name], page.isAsset == isAsset else {
             return plain(.notFound, "There is no such file.")
         }
-        var headers: HTTPFields = [.contentType: page.type, .cacheControl: "no-cache", .eTag: page.tag]
-        // A display that is in use does not have to enter again.
-        if !isAsset, request.headers[.cookie] != nil, let cookie = server.access.cookie(at: Date()) {
-            headers[.setCookie] = Self.header(cookie, request)
-        }
+        let headers: HTTPFields = [.contentType: page.type, .cacheControl: "no-cache", .eTag: page.tag]
         // A proxy that compresses weakens the tag.
         if let tag = request.headers[.ifNoneMatch], tag == page.tag || tag == "W/" + page.tag {
             return Response(status: .notModified, headers: headers)

@@ -10,6 +10,11 @@ extension AsyncParsableCommand {
     /// are a line `{"error":…}` too, as every other error is: the parser ends before the command could know of
     /// `--json`.
     package static func runTool() async {
+        // The number of a standard stream that is closed would be given to the next file that is opened. Reading from it
+        // or writing to it is an error still.
+        for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) < 0 {
+            _ = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY)
+        }
         #if NFC
         NFCLibrary.prepare()
         #endif
@@ -43,7 +48,6 @@ extension AsyncParsableCommand {
             exit(withError: error)
         }
     }
-
 }
 
 /// What `--version` prints: the package's version and the libraries that this build uses.

@@ -56,6 +56,19 @@ struct FullDiskTests {
         return visits
     }
 
+    @Test("The numbers of closed standard streams are given to no file, and what cannot be printed is an error")
+    func closedStreams() async throws {
+        let tool = Tool.clubctl.process(replay(1))
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = ["-c", "exec \"$0\" \"$@\" <&- >&- 2>&-", Tool.clubctl.path] + (tool.arguments ?? [])
+        try shell.start()
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 74)
+        // What was acknowledged before the first line could not be printed is whole.
+        _ = try await ledger()
+    }
+
     @Test("A full disk is said, keeps what was acknowledged, and is no obstacle once there is room")
     func full() async throws {
         try mount("mount -t tmpfs -o size=900k tmpfs '\(disk)'")

@@ -54,6 +54,20 @@ final class SocketClient {
         send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n" + headers.map { $0 + "\r\n" }.joined() + "\r\n")
     }
 
+    /// Returns the whole answer to one request, which is sent as it is.
+    static func answer(_ port: Int, to request: String) async throws -> String {
+        let client = try SocketClient(port: port)
+        client.send(request)
+        try await until("the answer to \(request)") { !client.receive() }
+        return client.text
+    }
+
+    /// Returns the whole answer to a request of one file.
+    static func answer(_ port: Int, _ path: String, _ headers: String...) async throws -> String {
+        let lines = (["Host: localhost", "Connection: close"] + headers).map { $0 + "\r\n" }.joined()
+        return try await answer(port, to: "GET \(path) HTTP/1.1\r\n\(lines)\r\n")
+    }
+
     /// Takes what has come, and reports whether the connection is open.
     @discardableResult
     func receive() -> Bool {
@@ -119,28 +133,28 @@ struct KioskServerTests {
                 ("/theme/sounds/../../etc/passwd", "404 Not Found", "text/plain; charset=utf-8"),
             ]
             for (path, status, type) in table {
-                let client = try SocketClient(port: port)
-                client.get(path, "Connection: close")
-                try await until("the answer to \(path)") { !client.receive() }
-                #expect(client.text.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(path)")
-                #expect(client.text.contains("Content-Type: \(type)\r\n"), "\(path)")
-                #expect(client.text.contains("Content-Security-Policy: default-src 'none'; script-src 'self';"))
-                guard let tag = client.text.firstMatch(of: /ETag: (.+)\r\n/)?.1 else { continue }
-                let again = try SocketClient(port: port)
-                again.get(path, "If-None-Match: \(tag)", "Connection: close")
-                try await until("the second answer") { !again.receive() }
-                #expect(again.text.hasPrefix("HTTP/1.1 304 Not Modified\r\n"), "\(path)")
+                let answer = try await SocketClient.answer(port, path)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(path)")
+                #expect(answer.contains("Content-Type: \(type)\r\n"), "\(path)")
+                #expect(answer.contains("Content-Security-Policy: default-src 'none'; script-src 'self';"))
+                guard let tag = answer.firstMatch(of: /ETag: (.+)\r\n/)?.1 else { continue }
+                let again = try await SocketClient.answer(port, path, "If-None-Match: \(tag)")
+                #expect(again.hasPrefix("HTTP/1.1 304 Not Modified\r\n"), "\(path)")
             }
+            // A refusal ends the connection.
+            let refused = try await SocketClient.answer(port, to: "HEAD /none HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            #expect(refused.hasPrefix("HTTP/1.1 404") && refused.hasSuffix("\r\n\r\n"))
             let head = try SocketClient(port: port)
             head.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /v1/screen HTTP/1.1\r\nHost: localhost\r\n\r\n")
             head.get("/assets/icon.svg", "Connection: close")
             try await until("three answers") { !head.receive() }
             #expect(head.text.matches(of: /HTTP\/1\.1 200 OK/).count == 3 && !head.text.contains("<html"))
             #expect(head.text.contains("Content-Type: text/event-stream") && head.text.hasSuffix("</svg>\n"))
-            let client = try SocketClient(port: port)
-            client.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-            try await until("the refusal") { !client.receive() }
-            #expect(client.text.hasPrefix("HTTP/1.1 405") && client.text.contains("Allow: GET, HEAD"))
+            let answer = try await SocketClient.answer(
+                port,
+                to: "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+            )
+            #expect(answer.hasPrefix("HTTP/1.1 405") && answer.contains("Allow: GET, HEAD"))
         }
     }
 
@@ -169,11 +183,9 @@ struct KioskServerTests {
                 ("/theme/sounds/busy", "404 Not Found", "text/plain; charset=utf-8"),
             ]
             for (path, status, type) in table {
-                let client = try SocketClient(port: port)
-                client.get(path, "Connection: close")
-                try await until("the answer to \(path)") { !client.receive() }
-                #expect(client.text.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(path)")
-                #expect(client.text.contains("Content-Type: \(type)\r\n"), "\(path)")
+                let answer = try await SocketClient.answer(port, path)
+                #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(path)")
+                #expect(answer.contains("Content-Type: \(type)\r\n"), "\(path)")
             }
         }
     }
@@ -225,6 +237,31 @@ struct KioskServerTests {
             try await until("all but one are let go") { server.connections.count == 1 }
             await server.stop()
             try await until("the end") { !clients[0].receive() }
+        }
+    }
+
+    @Test("An address has its share of connections, and gets another when one is closed")
+    func share() async throws {
+        var settings = KioskServer.Settings()
+        (settings.connectionsPerAddress, settings.countsOwnAddresses) = (3, true)
+        try await serving(.init(), settings) { _, _, port in
+            var clients: [SocketClient] = []
+            for _ in 0..<3 {
+                let client = try SocketClient(port: port)
+                client.get("/v1/events")
+                try await client.expect("event: snapshot")
+                clients.append(client)
+            }
+            let another = try SocketClient(port: port)
+            try await until("it is closed") { !another.receive() }
+            #expect(another.text.isEmpty)
+            clients[0].close()
+            try await until("there is room") {
+                let client = try SocketClient(port: port)
+                client.get("/")
+                while client.receive(), !client.text.contains("</html>") { usleep(1000) }
+                return client.text.hasPrefix("HTTP/1.1 200")
+            }
         }
     }
 
@@ -305,15 +342,14 @@ struct KioskServerTests {
                 ("GET /enter?token=0123456789abcdef HTTP/1.1\r\nHost: evil.example\r\n", "421", "name"),
                 ("GET / HTTP/1.1\r\nHost: localhost\r\nCookie: clubkit=1.9999999999.00\r\n", "401", "token"),
                 ("GET / HTTP/1.1\r\nHost: localhost\r\nX-Remote-User: ann\r\n", "401", "token"),
+                ("GET / HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n", "400", "one Host"),
             ]
             for row in table {
-                let client = try SocketClient(port: port)
-                client.send(row.request + "Connection: close\r\n\r\n")
-                try await until("the answer to \(row.request)") { !client.receive() }
-                #expect(client.text.hasPrefix("HTTP/1.1 \(row.status)"), "\(row.request)\(client.text.prefix(60))")
-                #expect(row.words.isEmpty || client.text.contains(row.words), "\(row.request)")
-                #expect(!client.text.contains("<html"))
-                #expect(!client.text.contains("Access-Control-Allow"))
+                let answer = try await SocketClient.answer(port, to: row.request + "Connection: close\r\n\r\n")
+                #expect(answer.hasPrefix("HTTP/1.1 \(row.status)"), "\(row.request)\(answer.prefix(60))")
+                #expect(row.words.isEmpty || answer.contains(row.words), "\(row.request)")
+                #expect(!answer.contains("<html"))
+                #expect(!answer.contains("Access-Control-Allow"))
             }
         }
     }
@@ -323,22 +359,23 @@ struct KioskServerTests {
         var access = WebAccess()
         access.token = "0123456789abcdef"
         try await serving(access) { server, _, port in
-            let client = try SocketClient(port: port)
-            client.get("/enter?token=0123456789abcdef&to=desk", "Connection: close")
-            try await until("the answer") { !client.receive() }
-            #expect(client.text.hasPrefix("HTTP/1.1 303") && client.text.contains("Location: /desk\r\n"))
-            let header = try #require(client.text.firstMatch(of: /Set-Cookie: (.+)\r\n/)?.1)
+            let answer = try await SocketClient.answer(port, "/enter?token=0123456789abcdef&to=desk")
+            #expect(answer.hasPrefix("HTTP/1.1 303") && answer.contains("Location: /desk\r\n"))
+            let header = try #require(answer.firstMatch(of: /Set-Cookie: (.+)\r\n/)?.1)
             #expect(
                 header.contains("; HttpOnly") && header.contains("; SameSite=Strict") && header.contains("; Path=/")
             )
             let cookie = String(header.prefix { $0 != ";" })
             func status(_ cookie: String) async throws -> String {
-                let client = try SocketClient(port: port)
-                client.get("/", "Cookie: other=1; \(cookie)", "Connection: close")
-                try await until("the answer") { !client.receive() }
-                return String(client.text.prefix(12))
+                let answer = try await SocketClient.answer(port, "/", "Cookie: other=1; \(cookie)")
+                return String(answer.prefix(12))
             }
             #expect(try await status(cookie) == "HTTP/1.1 200")
+            let bearer = "Authorization: Bearer 0123456789abcdef"
+            for (sent, isRenewed) in [(cookie, true), ("clubkit=1.9999999999.00", false), ("other=1", false)] {
+                let answer = try await SocketClient.answer(port, "/", bearer, "Cookie: \(sent)")
+                #expect(answer.hasPrefix("HTTP/1.1 200") && answer.contains("Set-Cookie:") == isRenewed, "\(sent)")
+            }
             // A token that leaked is changed, and opens nothing any more.
             access.token = "the next token of the club"
             server.access = access
@@ -371,10 +408,8 @@ struct KioskServerTests {
             let slow = try SocketClient(port: port)
             slow.send("GET / HT")
             let waiting = try SocketClient(port: port)
-            let other = try SocketClient(port: port)
-            other.get("/", "Connection: close")
-            try await until("the other's page") { !other.receive() }
-            #expect(other.text.contains("</html>"))
+            let other = try await SocketClient.answer(port, "/")
+            #expect(other.contains("</html>"))
             try await until("the slow one is let go") { !slow.receive() }
             try await until("and one that says nothing") { !waiting.receive() }
         }

@@ -144,8 +144,12 @@ package final class Browser {
     }
 
     /// Waits until an expression is true in the page.
-    package func wait(for expression: String, _ arguments: String...) async throws {
-        let end = ContinuousClock.now + .seconds(20)
+    package func wait(
+        for expression: String,
+        _ arguments: String...,
+        within limit: Duration = .seconds(20)
+    ) async throws {
+        let end = ContinuousClock.now + limit
         while try await !(run("return Boolean(\(expression))", with: arguments) as Bool) {
             guard ContinuousClock.now < end else { throw NotInTime(description: "not in time: \(expression)") }
         }

@@ -36,7 +36,7 @@ export function dress(theme) {
   set("backdrop", backdrop.every(Boolean) ? `linear-gradient(${backdrop.join(", ")})` : "");
   set("border", border ? `${pixels(border.width)} solid ${color(border.color) || "currentColor"}` : "");
   set("radius", pixels(theme.radius));
-  set("shadow", shadow ? [shadow.x, shadow.y, shadow.blur].map(pixels).join(" ") + ` ${color(shadow.color)}` : "");
+  set("shadow", shadow ? [shadow.x, shadow.y, shadow.blur].map(pixels).join(" ") + ` ${color(shadow.color)}80` : "");
   root.classList.toggle("light", isLight(color(theme.colors?.background)));
 
   setText(club, theme.clubName);

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import Synchronization
 
@@ -274,17 +273,20 @@ final class Cancellation: Sendable {
     }
 
     private let state = Mutex(State())
-    private let signal = DispatchSemaphore(value: 0)
+    private let alarm = Alarm()
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    func cancel() {
-        let tell = state.withLock { state in
-            state.isCancelled = true
-            return state.tell.take()
+    /// Cancels the work, and returns whether nobody had before.
+    @discardableResult
+    func cancel() -> Bool {
+        let (isFirst, tell) = state.withLock { state in
+            defer { state.isCancelled = true }
+            return (!state.isCancelled, state.tell.take())
         }
-        signal.signal()
+        alarm.ring()
         tell?()
+        return isFirst
     }
 
     /// Sets whom to tell when the work is cancelled. Tells at once if that has happened already.
@@ -296,8 +298,47 @@ final class Cancellation: Sendable {
         if isCancelled { tell() }
     }
 
+    /// Blocks until the work is cancelled, or for that time.
+    func wait(atMost seconds: Double) { alarm.wait(atMost: seconds) }
+}
+
+/// What threads wait for by the monotonic clock. A semaphore of Dispatch goes by the wall clock on Linux, and waits an
+/// hour longer if that is set back by one.
+private final class Alarm: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var hasRung = false
+
+    init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func ring() {
+        pthread_mutex_lock(mutex)
+        hasRung = true
+        pthread_cond_broadcast(condition)
+        pthread_mutex_unlock(mutex)
+    }
+
     func wait(atMost seconds: Double) {
-        guard !isCancelled else { return }
-        _ = signal.wait(timeout: .now() + seconds)
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        let nanoseconds = end.tv_nsec + Int(max(0, min(seconds, 1e9)) * 1e9)
+        end = timespec(tv_sec: end.tv_sec + nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)
+        pthread_mutex_lock(mutex)
+        while !hasRung, pthread_cond_timedwait(condition, mutex, &end) == 0 {}
+        pthread_mutex_unlock(mutex)
     }
 }

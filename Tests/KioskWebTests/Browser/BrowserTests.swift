@@ -160,6 +160,8 @@ struct BrowserTests {
 
     private struct Figures {
         var heap: Int, elements: Int, nodes: Int
+        /// The memory of this process, which serves, in bytes.
+        var server: Int
     }
 
     private func figures(_ browser: Browser) async throws -> Figures {
@@ -176,7 +178,12 @@ struct BrowserTests {
             return [document.getElementsByTagName("*").length, nodes];
             """
         )
-        return Figures(heap: Int(heap.usedSize), elements: counts[0], nodes: counts[1])
+        return Figures(
+            heap: Int(heap.usedSize),
+            elements: counts[0],
+            nodes: counts[1],
+            server: ProcessFigures.residentBytes
+        )
     }
 
     @Test("[real Chromium] However many taps a page shows, it gets no larger")
@@ -212,19 +219,23 @@ struct BrowserTests {
                 model.note(recorded: ServedKiosk.tap("M\(count)", visits: 12, stamps: 3))
                 try await browser.wait(
                     for:
-                        "rows.firstElementChild.innerText.includes('M\(count)') && document.body.dataset.kind === 'rest'"
+                        "rows.firstElementChild.innerText.includes('M\(count)') && document.body.dataset.kind === 'rest'",
+                    // Up to fifty greetings are queued.
+                    within: .seconds(120)
                 )
                 all.append(try await figures(browser))
             }
             let drawn: Int = try await browser.value(of: "drawn")
             #expect(all.allSatisfy { $0.elements == all[0].elements && $0.nodes == all[0].nodes })
             #expect(Double(all[4].heap) <= Double(all[0].heap) * 1.2)
+            #expect(Double(all[4].server) <= Double(all[0].server) * 1.2)
             TestReport.add(
                 section: "browser",
                 line: "\(count) taps, drawn \(drawn) times | heap after each fifth, in KiB: "
                     + all.map { "\($0.heap / 1024)" }.joined(separator: ", ")
                     + "; elements \(all.map { "\($0.elements)" }.joined(separator: ", "))"
                     + "; nodes \(all.map { "\($0.nodes)" }.joined(separator: ", "))"
+                    + "; the server's memory in MiB \(all.map { "\($0.server >> 20)" }.joined(separator: ", "))"
             )
         }
     }

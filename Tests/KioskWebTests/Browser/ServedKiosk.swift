@@ -102,6 +102,25 @@ extension Theme {
         return theme
     }
 
+    /// A theme of dark colours on a gradient of light ones, with all that boxes may have.
+    static func light(_ language: Language) -> Theme {
+        var theme = full(language)
+        func color(_ value: UInt32) -> RGBColor {
+            RGBColor(red: UInt8(value >> 16 & 255), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
+        }
+        theme.colors.background = color(0xFFFFFF)
+        theme.colors.text = color(0x101828)
+        theme.colors.muted = color(0x475467)
+        theme.colors.accent = color(0x1D4ED8)
+        theme.colors.success = color(0x166534)
+        theme.colors.warning = color(0x92400E)
+        theme.colors.failure = color(0xB91C1C)
+        theme.gradient = Theme.Gradient(to: color(0xE0E7FF), direction: .downRight)
+        (theme.border.width, theme.shadow, theme.radius) = (3, Theme.Shadow(), 24)
+        theme.logo = Fixtures.directory + "/../Sources/KioskWeb/Pages/icon.svg"
+        return theme
+    }
+
     /// An example of every kind of scene.
     var samples: [VisitorScene] { VisitorScenes(self, in: .gmt).samples() }
 

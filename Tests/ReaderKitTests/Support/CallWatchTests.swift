@@ -126,8 +126,11 @@ import TestSupport
     @Test func cancellation() {
         let cancellation = Cancellation()
         #expect(!cancellation.isCancelled)
-        cancellation.cancel()
-        cancellation.cancel()
+        let start = ContinuousClock.now
+        cancellation.wait(atMost: 0.01)
+        #expect(start.duration(to: .now) >= .milliseconds(10))
+        DetachedThread.start(name: "cancel") { #expect(cancellation.cancel() && !cancellation.cancel()) }
+        cancellation.wait(atMost: 1000)
         #expect(cancellation.isCancelled)
     }
 }

@@ -7,7 +7,6 @@ import Synchronization
 /// one made, with growing pauses while pcscd is away. While it waits it sits in `SCardGetStatusChange` and uses no CPU.
 final class PCSCMonitor: Sendable {
     private struct State {
-        var isCancelled = false
         var hasEnded = false
         var isServiceLost = false
         var told: PCSCReaderTable
@@ -28,7 +27,7 @@ final class PCSCMonitor: Sendable {
     /// The context, from before a wait until after it: what a cancel is to be sent to. Locked while one is sent, so that
     /// the context is not released meanwhile.
     private let waiting = Mutex<PCSCLibrary.Context?>(nil)
-    private let wakeUp = DispatchSemaphore(value: 0)
+    private let cancellation = Cancellation()
 
     init(
         _ surroundings: PCSCSurroundings,
@@ -81,12 +80,7 @@ final class PCSCMonitor: Sendable {
     /// Ends the watch within some milliseconds. `SCardCancel` is lost when it comes just before the wait begins, so it
     /// is repeated until the wait has returned.
     func cancel() {
-        let isFirst = state.withLock { state in
-            defer { state.isCancelled = true }
-            return !state.isCancelled
-        }
-        guard isFirst else { return }
-        wakeUp.signal()
+        guard cancellation.cancel() else { return }
         DetachedThread.start(name: "pcsc-cancel") { [self] in
             while true {
                 if state.withLock(\.hasEnded) { return }
@@ -98,7 +92,7 @@ final class PCSCMonitor: Sendable {
         }
     }
 
-    private var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    private var isCancelled: Bool { cancellation.isCancelled }
 
     private func run(_ calls: CallWatch) {
         let configuration = surroundings.configuration
@@ -144,10 +138,7 @@ final class PCSCMonitor: Sendable {
         return failure
     }
 
-    private func pause(_ duration: Duration) {
-        guard !isCancelled else { return }
-        _ = wakeUp.wait(timeout: .now() + duration.seconds)
-    }
+    private func pause(_ duration: Duration) { cancellation.wait(atMost: duration.seconds) }
 
     private var emptyTable: PCSCReaderTable { PCSCReaderTable(epochs: surroundings.epochs, watch: id) }
 
