@@ -263,9 +263,8 @@ enum PCSCHandshake {
     #if PCSC
     /// Lets libpcsclite connect to a socket that nobody else knows, and reads what it sends first.
     private static func clientProtocol() -> [UInt32]? {
-        var folder = Array((NSTemporaryDirectory() + "/clubkit-XXXXXX").utf8CString)
-        guard mkdtemp(&folder) != nil else { return nil }
-        let name = String(decoding: folder.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let (isMade, name) = FileSteps.unique(NSTemporaryDirectory() + "/clubkit-") { mkdtemp($0) != nil }
+        guard isMade else { return nil }
         defer { try? FileManager.default.removeItem(atPath: name) }
         let path = name + "/socket"
         let file = makeSocket()

@@ -282,7 +282,7 @@ final class WebScreenView: VisitorView, DeskView {
     }
 }
 
-/// Closes at once what an address opens beyond its share, so that others find room.
+/// Notes what is opened, and closes at once what an address opens beyond its share, so that others find room.
 private final class Doorkeeper: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Never
 
@@ -294,55 +294,42 @@ private final class Doorkeeper: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        if let address = context.remoteAddress, settings.countsOwnAddresses || !WebResponder.isLoopback(address),
-            !connections.admit(context.channel, of: address.ipAddress ?? "", limit: settings.connectionsPerAddress)
-        {
-            context.close(promise: nil)
-        }
+        let isOwn = context.remoteAddress.map(WebResponder.isLoopback) ?? false
+        let limit = isOwn && !settings.countsOwnAddresses ? Int.max : settings.connectionsPerAddress
+        if !connections.admit(context.channel, limit: limit) { context.close(promise: nil) }
         context.fireChannelActive()
     }
 }
 
-/// The connections that have asked for something.
+/// The open connections.
 final class Connections: Sendable {
     private struct Connection {
         var channel: any Channel
+        /// The other end's; `nil` if it is gone already.
+        var address: String?
         /// When the write began that is not over.
         var writingSince: ContinuousClock.Instant?
     }
 
     private let all = Mutex<[ObjectIdentifier: Connection]>([:])
-    private let ofAddresses = Mutex<[String: Int]>([:])
 
     var count: Int { all.withLock(\.count) }
 
-    /// Returns whether an address may have another connection, and counts it until it is closed.
-    func admit(_ channel: any Channel, of address: String, limit: Int) -> Bool {
-        let isAdmitted = ofAddresses.withLock { counts in
-            guard counts[address, default: 0] < limit else { return false }
-            counts[address, default: 0] += 1
+    /// Notes a connection until it is closed, and returns whether its address may have so many.
+    func admit(_ channel: any Channel, limit: Int) -> Bool {
+        let (id, address) = (ObjectIdentifier(channel), channel.remoteAddress?.ipAddress)
+        let isAdmitted = all.withLock { all in
+            guard all.values.count(where: { $0.address == address }) < limit else { return false }
+            all[id] = Connection(channel: channel, address: address)
             return true
         }
-        guard isAdmitted else { return false }
-        channel.closeFuture.whenComplete { _ in
-            self.ofAddresses.withLock { counts in
-                counts[address, default: 1] -= 1
-                if counts[address] == 0 { counts[address] = nil }
-            }
-        }
-        return true
+        if isAdmitted { channel.closeFuture.whenComplete { _ in self.all.withLock { $0[id] = nil } } }
+        return isAdmitted
     }
 
     /// Notes that a write begins, or is over.
     func note(_ channel: any Channel, isWriting: Bool) {
-        let id = ObjectIdentifier(channel)
-        let isNew = all.withLock { all in
-            let isNew = all[id] == nil
-            if isNew, !isWriting { return false }
-            all[id, default: Connection(channel: channel)].writingSince = isWriting ? .now : nil
-            return isNew
-        }
-        if isNew { channel.closeFuture.whenComplete { _ in self.all.withLock { $0[id] = nil } } }
+        all.withLock { $0[ObjectIdentifier(channel)]?.writingSince = isWriting ? .now : nil }
     }
 
     /// Closes connections whose other end takes nothing.

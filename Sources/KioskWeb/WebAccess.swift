@@ -78,7 +78,12 @@ public struct WebAccess: Sendable {
         {
             return true
         }
-        return visitor.cookies.contains { isValid(cookie: $0, at: now) }
+        return hasValidCookie(visitor, at: now)
+    }
+
+    /// Returns whether a visitor has exchanged the token.
+    func hasValidCookie(_ visitor: Visitor, at now: Date) -> Bool {
+        visitor.cookies.contains { isValid(cookie: $0, at: now) }
     }
 
     /// Returns whether a token is the one.

@@ -85,7 +85,7 @@ final class EventFeed: Sendable {
     /// Tells the events of this run of the server from those of another.
     private let run: String
     private let state = Mutex(State())
-    private let listeners = EventBroadcaster<WebFrame>()
+    let listeners = EventBroadcaster<WebFrame>()
 
     init(run: String = String(UInt32.random(in: .min ... .max), radix: 36)) { self.run = run }
 

@@ -121,9 +121,7 @@ struct WebResponder: HTTPResponder {
         case "/", "/desk":
             var response = page(path == "/" ? "visitor.html" : "desk.html", request)
             // A display that is in use does not have to enter again.
-            if visitor.cookies.contains(where: { access.isValid(cookie: $0, at: Date()) }),
-                let cookie = access.cookie(at: Date())
-            {
+            if access.hasValidCookie(visitor, at: Date()), let cookie = access.cookie(at: Date()) {
                 response.headers[.setCookie] = Self.header(cookie, request)
             }
             return response

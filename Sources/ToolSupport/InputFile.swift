@@ -189,12 +189,11 @@ package final class SpooledInput: Sendable {
     deinit { close(file) }
 
     private static func spool(_ cancellation: CardOnReader.Cancellation) throws -> Int32 {
-        var template = Array((NSTemporaryDirectory() + "/clubkit-input-XXXXXX").utf8CString)
         // Of mode 0600.
-        let file = mkstemp(&template)
+        let (file, path) = FileSteps.unique(NSTemporaryDirectory() + "/clubkit-input-") { mkstemp($0) }
         guard file >= 0 else { throw failure("make a temporary file", errno) }
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-        unlink(template)
+        unlink(path)
         do {
             try InputFile.parts(of: "-", cancellation) { part in
                 if let code = Output.write(part, to: file) {

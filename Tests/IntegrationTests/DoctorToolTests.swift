@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Diagnosis
@@ -326,11 +327,10 @@ extension ThroughPCSCD {
             let slot = VirtualCardReader()
             try slot.present(try #require(SimulatedNTAG.formatted(.ntag213, uid: SimulatedNTAG.sampleUID, message: [])))
             var held = exclusive
-            for _ in 0..<200 where !held.code.isSuccess {
-                try await Task.sleep(for: .milliseconds(20))
+            try await until("the card is connected to") {
                 held = library.connect(context, "Virtual PCD 00 00", .exclusive, 3)
+                return held.code.isSuccess
             }
-            #expect(held.code.isSuccess)
             let check = try await checks("pcsc.holder")["pcsc.holder"]
             #expect(check?["severity"] as? String == "broken")
             #expect((check?["message"] as? String)?.contains("keeps Virtual PCD 00 00 to itself") == true)
@@ -352,9 +352,9 @@ extension ThroughPCSCD {
             defer { _ = library.releaseContext(context) }
             var states = [PCSCLibrary.ReaderState(name: "Virtual PCD 00 00")]
             // Until SCARD_STATE_PRESENT.
-            while states[0].event & 0x20 == 0 {
-                try await Task.sleep(for: .milliseconds(20))
+            try await until("the card is there") {
                 _ = library.getStatusChange(context, 0, &states)
+                return states[0].event & 0x20 != 0
             }
             emulation.kill(SIGSTOP)
             var check: [String: Any]?

@@ -9,6 +9,14 @@ public enum ProcessFigures {
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
+    /// Memory, what is shared with other processes by its share (PSS), in bytes; 0 if the system has no such figure.
+    public static var proportionalBytes: Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/smaps_rollup", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("Pss:") })
+        else { return 0 }
+        return line.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 } ?? 0
+    }
+
     /// Open file descriptors.
     public static var descriptors: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0

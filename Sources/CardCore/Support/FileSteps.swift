@@ -52,6 +52,16 @@ package enum FileSteps {
     /// Nobody else calls a file so: what is removed as left behind is nobody's.
     private static let prefix = ".readerkit-file-"
 
+    /// Lets `mkstemp` or `mkdtemp` find a name that nobody has.
+    package static func unique<Result>(
+        _ beginning: String,
+        _ make: (UnsafeMutablePointer<CChar>) -> Result
+    ) -> (made: Result, path: String) {
+        var name = Array((beginning + "XXXXXX").utf8CString)
+        let made = make(&name)
+        return (made, String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    }
+
     /// Makes an empty file of mode 0600, with a name that nobody has, beside a file.
     ///
     /// It is locked until its descriptor is closed, which ends with the process: one whose lock can be had was left
@@ -62,11 +72,9 @@ package enum FileSteps {
         removeLeftovers(beside: place)
         // Somebody else may take it for one that was left behind before it is locked.
         for _ in 0..<10 {
-            var name = Array((folder(of: place) + prefix + "XXXXXX").utf8CString)
-            let file = mkstemp(&name)
+            let (file, path) = unique(folder(of: place) + prefix) { mkstemp($0) }
             guard file >= 0 else { throw .last }
             _ = fcntl(file, F_SETFD, FD_CLOEXEC)
-            let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             // On a file system without locks nobody can have it either, and nothing is taken for left behind.
             let isTaken = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
             if !isTaken, isNamed(file, path) { return (file, path) }

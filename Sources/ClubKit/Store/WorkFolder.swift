@@ -54,9 +54,8 @@ final class WorkFolder: Sendable {
         beside place: String,
         _ attempt: String
     ) throws(ClubError) -> (path: String, lock: Int32)? {
-        var name = Array((FileSteps.folder(of: place) + prefix + "XXXXXX").utf8CString)
-        guard mkdtemp(&name) != nil else { throw ClubError(errno: errno, attempting: attempt) }
-        let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let (isMade, path) = FileSteps.unique(FileSteps.folder(of: place) + prefix) { mkdtemp($0) != nil }
+        guard isMade else { throw ClubError(errno: errno, attempting: attempt) }
         let lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard lock >= 0 else {
             if errno == ENOENT { return nil }

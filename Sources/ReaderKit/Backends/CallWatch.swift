@@ -304,6 +304,8 @@ final class Cancellation: Sendable {
 
 /// What threads wait for by the monotonic clock. A semaphore of Dispatch goes by the wall clock on Linux, and waits an
 /// hour longer if that is set back by one.
+///
+/// `@unchecked Sendable`: `hasRung` is touched only with the mutex held, and the pointers never change.
 private final class Alarm: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)

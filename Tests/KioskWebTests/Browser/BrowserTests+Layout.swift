@@ -75,7 +75,7 @@ extension BrowserTests {
     )
     func axe(_ theme: Theme) async throws {
         let script = try #require(Axe.script)
-        try await withPage { kiosk, browser in
+        try await withPage(theme) { kiosk, browser in
             try await browser.run(script + "; window.axe = axe")
             try await showAll(theme, kiosk, browser) { scene in
                 let found: [String] = try await browser.call(Axe.run)
@@ -224,7 +224,7 @@ extension BrowserTests {
                 try await browser.screenshot().write(to: URL(fileURLWithPath: file))
             }
         }
-        try await withPage { kiosk, browser in
+        try await withPage(theme) { kiosk, browser in
             try await showAll(theme, kiosk, browser) { try await look("\($0.kind)", browser) }
             await kiosk.server.stop()
             try await browser.wait(for: "connection.textContent")

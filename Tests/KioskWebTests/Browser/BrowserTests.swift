@@ -160,7 +160,7 @@ struct BrowserTests {
 
     private struct Figures {
         var heap: Int, elements: Int, nodes: Int
-        /// The memory of this process, which serves, in bytes.
+        /// The memory (PSS) of this process, which serves, in bytes.
         var server: Int
     }
 
@@ -182,7 +182,7 @@ struct BrowserTests {
             heap: Int(heap.usedSize),
             elements: counts[0],
             nodes: counts[1],
-            server: ProcessFigures.residentBytes
+            server: ProcessFigures.proportionalBytes
         )
     }
 
