@@ -30,6 +30,7 @@ public final class Club: Sendable {
         /// Whether the club is open, or is being opened, so that it is too late for ``Club/configure(_:)``.
         var isOpening = false
         var delegate = DelegateReference(nil)
+        var feedback: (any ReaderFeedback)?
         var userClass: MembershipUser.Type = MembershipUser.self
         var dayPassHours = 0
         var scenarios: ScenarioPlan?
@@ -56,6 +57,8 @@ public final class Club: Sendable {
     let broadcaster = EventBroadcaster<ClubEvent>()
     /// What scenarios were charged with and the application's code is to deliver.
     let delivering = DeliveryQueue()
+    /// Answers taps at the readers.
+    package let feedback = FeedbackRelay()
     /// Removes old visits while the club is open.
     let retention = Mutex<Task<Void, Never>?>(nil)
 
@@ -122,6 +125,20 @@ public final class Club: Sendable {
 
     /// The delegate; `nil` if none is set or it is gone.
     public var delegate: (any ClubMiddlewareDelegate)? { state.withLock { $0.delegate }.delegate }
+
+    /// Sets what answers taps by light and sound; `nil`, the default, for nothing. It may be changed at any time.
+    ///
+    /// ```swift
+    /// club.setFeedback(to: ReaderLights(backend))
+    /// ```
+    ///
+    /// Each new tap gives its reader one signal (``Receipt/Outcome/signal``), after the commit and beside the taps, which
+    /// wait for none (``ReaderKit/FeedbackRelay``).
+    @discardableResult
+    public func setFeedback(to feedback: (any ReaderFeedback)?) -> Club {
+        state.withLock { $0.feedback = feedback }
+        return self
+    }
 
     /// Sets the queue of all callbacks, ``Dispatch/DispatchQueue/main`` by default. Callbacks run one at a time and in
     /// order on a concurrent queue too.
@@ -362,6 +379,9 @@ public final class Club: Sendable {
     private func publish(_ receipt: Receipt, of event: ScanEvent) {
         configuration.application.noteActivity()
         broadcaster.yield(.scan(event), .received(receipt))
+        if let lights = state.withLock({ $0.feedback }) {
+            feedback.give(receipt.outcome.signal, at: ReaderInfo(name: event.reader, backend: event.backend), by: lights)
+        }
         tell { $0.club($1, didReceive: receipt) }
         if let error = CKError(receipt.outcome) { tell { $0.club($1, didReceive: error) } }
         guard let member = receipt.member else { return }

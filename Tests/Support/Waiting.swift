@@ -50,3 +50,22 @@ package final class Counter: Sendable {
         }
     }
 }
+
+/// A door at which tasks wait until it is opened, also cancelled ones.
+package final class Door: Sendable {
+    private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
+
+    package init() {}
+
+    package func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = waiting.withLock { waiting in
+                waiting?.append(continuation)
+                return waiting == nil
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    package func open() { waiting.withLock { $0.take() }?.forEach { $0.resume() } }
+}

@@ -158,6 +158,16 @@ extension Receipt.Outcome {
     /// Whether a visit was counted.
     public var isCounted: Bool { self == .created || self == .visit }
 
+    /// What the reader tells the person at it.
+    public var signal: FeedbackSignal {
+        switch self {
+        case .created, .visit: .accepted
+        case .repeat: .repeated
+        case .rejected(let reason) where reason.code == .card(.cardRemoved): .holdLonger
+        case .ignored, .rejected: .rejected
+        }
+    }
+
     /// The reason why the tap was ignored or rejected.
     public var reason: Receipt.Reason? {
         switch self {

@@ -1,0 +1,109 @@
+import Foundation
+import ReaderKit
+import TestSupport
+import Testing
+
+@testable import ClubKit
+
+/// What readers are told of taps, and when.
+@Suite("Signals at the readers", .timeLimit(.minutes(10)))
+struct FeedbackTests {
+    /// Records what it is asked to give, and then does what a test wants.
+    private struct RecordingFeedback: ReaderFeedback {
+        let given = Shared<[String]>([])
+        var then: @Sendable () async -> Void = {}
+
+        func give(_ signal: FeedbackSignal, at reader: ReaderInfo) async {
+            given.withLock { $0.append("\(signal) at \(reader.name)") }
+            await then()
+        }
+
+        var all: [String] { given.withLock(\.self) }
+    }
+
+    @Test("Each outcome has its signal")
+    func outcomes() {
+        #expect(Receipt.Outcome.created.signal == .accepted)
+        #expect(Receipt.Outcome.visit.signal == .accepted)
+        #expect(Receipt.Outcome.repeat.signal == .repeated)
+        for code in Receipt.Reason.Code.allCases {
+            let reason = Receipt.Reason(code, "")
+            #expect(Receipt.Outcome.ignored(reason).signal == .rejected)
+            #expect(Receipt.Outcome.rejected(reason).signal == (code == .card(.cardRemoved) ? .holdLonger : .rejected))
+        }
+    }
+
+    @Test("Each new tap gives its reader one signal, and a tap that was seen before none")
+    func taps() async throws {
+        let club = try await openClub(.test())
+        let feedback = RecordingFeedback()
+        #expect(club.setFeedback(to: feedback) === club)
+        let first = tap("U1")
+        let taps = [
+            (first, "accepted"), (tap("U1", at: 1), "repeated"), (tap("U1", at: 60), "accepted"), (tap(nil), "rejected"),
+            (tap(nil, problems: [.init(.cardRemoved, "gone")]), "holdLonger"),
+        ]
+        for (tap, _) in taps {
+            _ = try await club.receive(tap)
+            await club.feedback.finish()
+        }
+        #expect(feedback.all == taps.map { "\($0.1) at Test reader" })
+        #expect(try await club.receive(first).isDuplicate)
+        club.setFeedback(to: nil)
+        _ = try await club.receive(tap("U2"))
+        await club.feedback.finish()
+        #expect(feedback.all.count == taps.count)
+        try await club.close()
+    }
+
+    @Test("While a tap cannot be committed its reader gives no signal; then it gives one")
+    func afterTheCommit() async throws {
+        let directory = try TemporaryDirectory()
+        let club = try await openClub(.test(.file(path: directory.file()), busyTimeout: .milliseconds(20)))
+        let feedback = RecordingFeedback()
+        club.setFeedback(to: feedback)
+        let locked = try LockedDatabase(directory.file())
+        await #expect(throws: ClubError.self) { try await club.receive(tap("U1")) }
+        await club.feedback.finish()
+        #expect(feedback.all == [])
+        locked.release()
+        _ = try await club.receive(tap("U1"))
+        await club.feedback.finish()
+        #expect(feedback.all == ["accepted at Test reader"])
+        try await club.close()
+    }
+
+    @Test("When the signal is given the receipt is on disk, for another program too")
+    func onDisk() async throws {
+        let directory = try TemporaryDirectory()
+        let club = try await openClub(.test(.file(path: directory.file())))
+        let other = try await openClub(.test(.file(path: directory.file())))
+        let seen = Shared<[Bool]>([])
+        let first = tap("U1")
+        club.setFeedback(
+            to: RecordingFeedback {
+                let isThere = try? await other.hasReceived(first.id)
+                seen.withLock { $0.append(isThere ?? false) }
+            }
+        )
+        _ = try await club.receive(first)
+        await club.feedback.finish()
+        #expect(seen.withLock(\.self) == [true])
+        try await other.close()
+        try await club.close()
+    }
+
+    @Test("A signal that never ends holds up no tap")
+    func hanging() async throws {
+        let club = try await openClub(.test())
+        let door = Door()
+        let feedback = RecordingFeedback { await door.pass() }
+        club.setFeedback(to: feedback)
+        var outcomes: [Receipt.Outcome] = []
+        for number in 0..<20 { outcomes.append(try await club.receive(tap("U\(number)", at: Double(number))).outcome) }
+        #expect(outcomes == Array(repeating: .created, count: 20))
+        try await until("the first signal") { feedback.all.count == 1 }
+        try await club.close()
+        door.open()
+    }
+}
