@@ -380,7 +380,8 @@ public final class Club: Sendable {
         configuration.application.noteActivity()
         broadcaster.yield(.scan(event), .received(receipt))
         if let lights = state.withLock({ $0.feedback }) {
-            feedback.give(receipt.outcome.signal, at: ReaderInfo(name: event.reader, backend: event.backend), by: lights)
+            let reader = ReaderInfo(name: event.reader, backend: event.backend)
+            feedback.give(receipt.outcome.signal, at: reader, by: lights)
         }
         tell { $0.club($1, didReceive: receipt) }
         if let error = CKError(receipt.outcome) { tell { $0.club($1, didReceive: error) } }

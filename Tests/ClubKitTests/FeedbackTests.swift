@@ -40,8 +40,8 @@ struct FeedbackTests {
         #expect(club.setFeedback(to: feedback) === club)
         let first = tap("U1")
         let taps = [
-            (first, "accepted"), (tap("U1", at: 1), "repeated"), (tap("U1", at: 60), "accepted"), (tap(nil), "rejected"),
-            (tap(nil, problems: [.init(.cardRemoved, "gone")]), "holdLonger"),
+            (first, "accepted"), (tap("U1", at: 1), "repeated"), (tap("U1", at: 60), "accepted"),
+            (tap(nil), "rejected"), (tap(nil, problems: [.init(.cardRemoved, "gone")]), "holdLonger"),
         ]
         for (tap, _) in taps {
             _ = try await club.receive(tap)

@@ -19,7 +19,7 @@ struct RecordingFeedback: ReaderFeedback {
     private let front = ReaderInfo(name: "front", backend: .simulated)
     private let back = ReaderInfo(name: "back", backend: .simulated)
 
-    @Test("One signal at a time at each reader: of those that wait the newest is given, and another reader waits for none")
+    @Test("One signal at a time at each reader, of those that wait the newest; another reader waits for none")
     func newest() async throws {
         let door = Door()
         let relay = FeedbackRelay(deadline: .seconds(300))
@@ -44,7 +44,11 @@ struct RecordingFeedback: ReaderFeedback {
         let relay = FeedbackRelay(deadline: .milliseconds(20))
         let feedback = RecordingFeedback { signal in
             guard signal == .accepted else { return }
-            await withTaskCancellationHandler { await door.pass() } onCancel: { cancelled.withLock { $0 = true } }
+            await withTaskCancellationHandler {
+                await door.pass()
+            } onCancel: {
+                cancelled.withLock { $0 = true }
+            }
         }
         relay.give(.accepted, at: front, by: feedback)
         relay.give(.rejected, at: front, by: feedback)
