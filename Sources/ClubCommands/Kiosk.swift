@@ -98,6 +98,19 @@ struct Kiosk: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Whose light and sound answer a tap at the reader: reader, both or kiosk.",
+            discussion: """
+                'reader', the default: the reader's own; the kiosk sends it nothing. 'both': the kiosk answers each tap \
+                besides, once it is recorded. 'kiosk': only the kiosk does; for that a setting is written into \
+                SpringCard's readers (register 02D0), which stays there.
+                """,
+            valueName: "whose"
+        )
+    )
+    var readerLights = ReaderLightsChoice.reader
+
+    @Option(
+        help: ArgumentHelp(
             "From how many days before the end of a membership a tap says so; 0 says nothing.",
             valueName: "days"
         )
@@ -401,7 +414,24 @@ struct Kiosk: ToolCommand {
             }
             return nil
         }
+        desk.club.setFeedback(to: readerLights.feedback(on: backend, desk))
         // Whoever waits for a single tap is told what hinders it; a kiosk stays open until it can go on.
         try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil)
+        await desk.club.feedback.finish()
+    }
+}
+
+/// Whose light and sound answer a tap.
+enum ReaderLightsChoice: String, CaseIterable, ExpressibleByArgument {
+    case reader, both, kiosk
+
+    func feedback(on backend: any ReaderBackend, _ desk: FrontDesk) -> ReaderLights? {
+        guard self != .reader else { return nil }
+        let (output, logger) = (desk.output, desk.club.configuration.logger)
+        return ReaderLights(backend, owner: self == .kiosk ? .computer : .reader) { reader in
+            output.message("\(reader.label) leaves its lights and sounds to the kiosk from now on (register 02D0).")
+        } failed: { reader, error in
+            logger.debug("A signal at \(reader.name) was not given: \(error)")
+        }
     }
 }
