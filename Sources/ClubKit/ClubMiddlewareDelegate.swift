@@ -111,8 +111,8 @@ public protocol CaptureMiddlewareDelegate: AnyObject {
         result: CaptureLayerResult
     )
 
-    /// Called when the charge of a reader's battery changed, in percent. Not called yet: no reader of this library
-    /// reports its charge.
+    /// Called when the charge of a reader's battery is first known and when it changes, in percent: of SpringCard's readers
+    /// with a battery, such as the S550, if the driver passes escape commands.
     func capture(_ capture: CaptureMiddleware, batteryLevelDidChange value: Int, for device: CaptureLayerDevice)
 
     /// Called when a card was presented, before its receipt; the data is `nil` if the card left before anything could

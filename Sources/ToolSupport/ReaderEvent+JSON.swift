@@ -2,11 +2,11 @@ import Foundation
 import ReaderKit
 
 extension ReaderEvent {
-    /// The JSON object: `event`, `at`, and where they apply `reader`, `backend`, `serial`, `atr`, `card` and `error`; and
-    /// the line for people.
+    /// The JSON object: `event`, `at`, and where they apply `reader`, `backend`, `serial`, `atr`, `card`, `percent` and
+    /// `error`; and the line for people.
     package func line(at now: Date) -> (json: JSONObject, text: String) {
         let name = reader?.name ?? ""
-        var (at, presence, error) = (now, nil as CardPresence?, nil as ReaderError?)
+        var (at, presence, error, percent) = (now, nil as CardPresence?, nil as ReaderError?, nil as Int?)
         let (event, words): (String, String)
         switch self {
         case .serviceLost(let failure):
@@ -25,12 +25,14 @@ extension ReaderEvent {
         case .readerStuck(_, let failure):
             (event, words, error) = ("readerStuck", "reader stuck: \(name): \(failure)", failure)
         case .readerRecovered: (event, words) = ("readerRecovered", "reader serves again: \(name)")
+        case .batteryLevel(_, let level):
+            (event, words, percent) = ("batteryLevel", "battery of \(name): \(level) %", level)
         case .failed(let failure): (event, words, error) = ("failed", "\(failure)", failure)
         }
         let time = ISO8601.text(at)
         let json: JSONObject = [
             "event": event, "at": time, "reader": reader?.name, "backend": reader?.backend, "serial": reader?.serial,
-            "atr": presence?.facts.atr?.hex, "card": presence?.facts.cardName, "error": error.map { ErrorLine($0) },
+            "atr": presence?.facts.atr?.hex, "card": presence?.facts.cardName, "error": error.map { ErrorLine($0) }, "percent": percent,
         ]
         return (json, "\(time)  \(words)")
     }

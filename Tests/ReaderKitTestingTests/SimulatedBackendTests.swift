@@ -26,7 +26,7 @@ import Testing
         case .cardInserted(let card): "in \(card.number)@\(card.reader.name)"
         case .cardRemoved(let card): "out \(card.number)@\(card.reader.name)"
         case .cardMissed(let card): "missed \(card.number)@\(card.reader.name)"
-        case .cardReported, .readerStuck, .readerRecovered, .failed: "other"
+        case .cardReported, .readerStuck, .readerRecovered, .batteryLevel, .failed: "other"
         }
     }
 

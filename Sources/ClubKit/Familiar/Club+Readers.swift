@@ -73,7 +73,7 @@ extension Club {
         }
         // The readers that are left are gone for the club when it serves them no more.
         defer { tell(familiar.withLock { $0.services.removeValue(forKey: service)?.end } ?? [], of: backend.kind) }
-        for await event in CardScanner(backend, configuration: configuration).events() {
+        for await event in CardScanner(BatteryBackend(backend), configuration: configuration).events() {
             switch event {
             case .reader(let event):
                 tell(familiar.withLock { $0.services[service]?.note(event) } ?? [], of: backend.kind)
@@ -176,6 +176,8 @@ extension Club {
             case .nothingRead(let device):
                 tellCapture { $0.capture($1, didReceive: nil, for: device, withResult: .E_NOERROR) }
                 tell(CKError.nullDecodedData("The card left before it could be read. Hold it to the reader longer."))
+            case .battery(let device, let level):
+                tellCapture { $0.capture($1, batteryLevelDidChange: level, for: device) }
             case .failed(let error):
                 tell(error)
             }
@@ -227,6 +229,7 @@ extension ReaderService {
         case readerCame(CaptureLayerDevice)
         case readerWent(CaptureLayerDevice)
         case nothingRead(CaptureLayerDevice)
+        case battery(CaptureLayerDevice, Int)
         case failed(ReaderError)
     }
 
@@ -251,6 +254,7 @@ extension ReaderService {
         case .readerRemoved(let reader) where readers.contains(reader):
             readers.removeAll { $0 == reader }
             steps.append(.readerWent(CaptureLayerDevice(reader)))
+        case .batteryLevel(let reader, let percent): steps.append(.battery(CaptureLayerDevice(reader), percent))
         case .cardMissed(let presence): steps.append(.nothingRead(CaptureLayerDevice(presence.reader)))
         case .readerStuck(_, let error): steps.append(.failed(error))
         default: break

@@ -186,7 +186,7 @@ public final class KioskModel {
             change { ($0.readers, $0.serviceFault) = ([], error) }
         case .serviceBack:
             change { ($0.serviceFault, $0.diagnosis) = (nil, nil) }
-        case .cardReported:
+        case .cardReported, .batteryLevel:
             break
         }
     }

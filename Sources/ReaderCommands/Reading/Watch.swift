@@ -14,8 +14,8 @@ struct Watch: ToolCommand {
               readerctl watch --json
 
             JSON keys: event (serviceLost, serviceBack, readerAdded, readerRemoved, cardInserted, cardRemoved, \
-            cardMissed, cardReported, readerStuck, readerRecovered, failed), at, and where they apply reader, backend, \
-            serial, atr, card and error.
+            cardMissed, cardReported, readerStuck, readerRecovered, batteryLevel, failed), at, and where they apply reader, \
+            backend, serial, atr, card, percent (of a battery) and error.
             """
     )
 
@@ -27,7 +27,7 @@ struct Watch: ToolCommand {
         try await output.withLines(isLive: readers.recordings == nil) { out in
             try await readers.withBackend { backend in
                 if readers.isChoice { _ = try await readers.present(of: backend) }
-                for await event in backend.events() where event.reader.map(readers.matches) ?? true {
+                for await event in BatteryBackend(backend).events() where event.reader.map(readers.matches) ?? true {
                     let line = event.line(at: Date())
                     try out.result(line.json, text: line.text)
                     if case .failed(let error) = event { throw error }

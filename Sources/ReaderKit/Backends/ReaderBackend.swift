@@ -47,6 +47,18 @@ public protocol ReaderBackend: Sendable {
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result
 
+    /// Does some work with a reader itself, beside its cards, in the isolation of the reader. ``ReaderControl`` is built on
+    /// it.
+    ///
+    /// It waits for a conversation with the reader's card that is under way.
+    ///
+    /// - Throws: ``ReaderError/Kind/unsupported`` if this backend's readers cannot be controlled, as by default;
+    ///   ``ReaderError/Kind/readerUnavailable`` if there is no such reader; any error of the work.
+    func withReader<Result: Sendable>(
+        _ reader: ReaderInfo,
+        perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
+    ) async throws -> Result
+
     /// Releases the readers: ends all watches, closes devices and makes their lines available to other programs.
     /// Returns when that is done, which a call into a library under way may delay.
     ///
@@ -78,6 +90,18 @@ extension ReaderBackend {
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result {
         try await withCard(presence) { channel in try conversation(limit.map { TimedChannel(channel, $0) } ?? channel) }
+    }
+
+    /// Throws ``ReaderError/Kind/unsupported``, for a backend whose readers cannot be controlled.
+    public func withReader<Result: Sendable>(
+        _ reader: ReaderInfo,
+        perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
+    ) async throws -> Result {
+        throw ReaderError(
+            .unsupported,
+            attempting: "control \(reader.name)",
+            detail: "only readers of PC/SC are controlled"
+        )
     }
 
     /// Does nothing, for a backend without exclusive readers.

@@ -23,6 +23,8 @@ public enum ReaderEvent: Sendable, Hashable {
     case readerStuck(ReaderInfo, ReaderError)
     /// A stuck reader is usable again.
     case readerRecovered(ReaderInfo)
+    /// The charge of a reader's battery, in percent, when it is first known and when it changes; see ``BatteryBackend``.
+    case batteryLevel(ReaderInfo, percent: Int)
     /// Nothing more can be done in this process; see ``ReaderError/Kind/exhausted``.
     case failed(ReaderError)
 }
@@ -36,6 +38,7 @@ extension ReaderEvent {
             info
         case .cardInserted(let presence), .cardRemoved(let presence), .cardMissed(let presence): presence.reader
         case .cardReported(let report): report.reader
+        case .batteryLevel(let info, _): info
         }
     }
 }

@@ -47,6 +47,14 @@ public struct RecordingBackend: ReaderBackend {
     /// Releases the recorded backend's readers.
     public func close() async { await base.close() }
 
+    /// Does some work with the reader itself, which is not recorded.
+    public func withReader<Result: Sendable>(
+        _ reader: ReaderInfo,
+        perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
+    ) async throws -> Result {
+        try await base.withReader(reader, perform: work)
+    }
+
     /// Performs a conversation with the card and records it.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,

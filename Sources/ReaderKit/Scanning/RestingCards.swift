@@ -49,7 +49,8 @@ final class RestingCards: Sendable {
                 }
             case .cardMissed(let presence):
                 cards[presence.reader.deviceName] = nil
-            case .serviceLost, .serviceBack, .readerAdded, .cardReported, .readerStuck, .readerRecovered, .failed:
+            case .serviceLost, .serviceBack, .readerAdded, .cardReported, .readerStuck, .readerRecovered, .batteryLevel,
+                .failed:
                 break
             }
             return nil

@@ -230,6 +230,29 @@ public final class SimulatedBackend: ReaderBackend {
         }
     }
 
+    /// Does some work with the reader itself, on its thread, if it has a ``SimulatedReader/control``.
+    public func withReader<Result: Sendable>(
+        _ info: ReaderInfo,
+        perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
+    ) async throws -> Result {
+        let attempt = "control the reader"
+        let found = try state.withLock { state throws(ReaderError) -> Slot in
+            guard state.isServing else { throw ReaderError(.serviceUnavailable, attempting: attempt) }
+            guard let index = state.slots.index(of: info.name) else {
+                throw ReaderError(.readerUnavailable, attempting: attempt)
+            }
+            return state.slots[index]
+        }
+        guard let control = reader.control else { throw ReaderError(.unsupported, attempting: attempt) }
+        let (reader, card) = (reader, found.card)
+        return try await withCheckedThrowingContinuation { continuation in
+            found.queue.async {
+                let channel = SimulatedReaderChannel(reader, control, card)
+                continuation.resume(with: Swift.Result { try work(channel) })
+            }
+        }
+    }
+
     private func isPresent(_ presence: CardPresence) -> Bool {
         state.withLock { state in
             guard state.isServing, let index = state.slots.index(of: presence.reader.name) else { return false }

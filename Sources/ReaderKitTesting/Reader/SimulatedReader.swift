@@ -36,6 +36,9 @@ public struct SimulatedReader: Sendable, Hashable {
     /// Whether `FF B0` reads blocks of 8 bytes of a Type 1 tag.
     public var readsTopaz: Bool
 
+    /// What answers commands to the reader itself (`FF F0`); `nil` for a reader that has none.
+    public var control: SimulatedS550?
+
     /// What the reader keeps from one command to the next. Copies of a reader are the same reader.
     let memory = SimulatedReaderMemory()
 
@@ -50,7 +53,8 @@ public struct SimulatedReader: Sendable, Hashable {
         selectsAgain: Bool = false,
         readsOtherCards: Bool = true,
         wantsService: Bool = false,
-        readsTopaz: Bool = false
+        readsTopaz: Bool = false,
+        control: SimulatedS550? = nil
     ) {
         self.bytesPerRead = bytesPerRead
         self.tellsTagType = tellsTagType
@@ -61,6 +65,7 @@ public struct SimulatedReader: Sendable, Hashable {
         self.readsOtherCards = readsOtherCards
         self.wantsService = wantsService
         self.readsTopaz = readsTopaz
+        self.control = control
     }
 
     /// Answers a command APDU: class `FF` itself, any other through the card.
@@ -73,6 +78,7 @@ public struct SimulatedReader: Sendable, Hashable {
             guard case .isoDEP = card.kind else { return Status.unknownClass }
             return card.receive(apdu: command)
         }
+        if let control, command[1] == 0xF0 { return control.receive(apdu: command) }
         // What a reader said of a recorded card, it said then.
         if let answer = (card as? RecordedCard)?.recordedAnswer(ofReader: command) { return answer }
         if let encapsulation, let answer = encapsulation.answer(command, card, memory) { return answer }

@@ -45,6 +45,7 @@ final class Watcher: Sendable {
         case .cardReported(let report): "reported \(report.reader.name) \(report.number)"
         case .readerStuck(let reader, _): "stuck \(reader.name)"
         case .readerRecovered(let reader): "recovered \(reader.name)"
+        case .batteryLevel(let reader, let percent): "battery \(reader.name) \(percent)"
         case .failed(let error): "failed \(error.kind)"
         }
     }

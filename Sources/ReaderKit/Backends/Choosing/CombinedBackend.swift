@@ -86,10 +86,21 @@ public final class CombinedBackend: ReaderBackend {
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result {
-        let reader = presence.reader
+        try await owner(of: presence.reader, "connect to the card").withCard(presence, perform: conversation)
+    }
+
+    /// Does some work with the reader itself, on its backend.
+    public func withReader<Result: Sendable>(
+        _ reader: ReaderInfo,
+        perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
+    ) async throws -> Result {
+        try await owner(of: reader, "control the reader").withReader(reader, perform: work)
+    }
+
+    private func owner(of reader: ReaderInfo, _ attempt: String) throws(ReaderError) -> any ReaderBackend {
         let owner = owners.withLock { $0[reader] }.map { parts[$0] } ?? parts.first { $0.kind == reader.backend }
-        guard let owner else { throw ReaderError(.readerUnavailable, attempting: "connect to the card") }
-        return try await owner.withCard(presence, perform: conversation)
+        guard let owner else { throw ReaderError(.readerUnavailable, attempting: attempt) }
+        return owner
     }
 
     private func note(_ reader: ReaderInfo, of part: Int) {

@@ -99,7 +99,7 @@ public final class PCSCBackend: ReaderBackend {
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
     ) async throws -> Result {
-        let io = try conversations(of: presence)
+        let io = try conversations(of: presence.reader, presence.number)
         return try await io.run { io, cancellation in
             let channel = try io.open(presence, cancellation: cancellation)
             defer { channel.close(.leave) }
@@ -112,20 +112,33 @@ public final class PCSCBackend: ReaderBackend {
     /// Each exchange switches to the reader's thread and back; a whole conversation in ``withCard(_:perform:)``
     /// switches once. The card stays locked until ``PCSCConnection/close()``.
     public func connect(to presence: CardPresence) async throws -> PCSCConnection {
-        let io = try conversations(of: presence)
+        let io = try conversations(of: presence.reader, presence.number)
         let connection = PCSCConnection(backend: self, io: io)
         try await connection.open(presence)
         return connection
     }
 
-    private func conversations(of presence: CardPresence) throws -> PCSCCardIO {
-        let reader = presence.reader
-        let presentation = presence.number
+    /// Does some work with the reader itself: `SCardControl` on a direct connection, `SCardTransmit` on a shared one.
+    public func withReader<Result: Sendable>(
+        _ reader: ReaderInfo,
+        perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
+    ) async throws -> Result {
+        let io = try conversations(of: reader, nil)
+        return try await io.run { io, cancellation in
+            let channel = PCSCReaderChannel(io, cancellation)
+            defer { channel.close() }
+            return try work(channel)
+        }
+    }
+
+    /// - Parameter presentation: that of the card; `nil` for the reader itself, which a stuck one is not before its card
+    ///   has left.
+    private func conversations(of reader: ReaderInfo, _ presentation: Int?) throws -> PCSCCardIO {
         let (io, recovery) = try state.withLock { state in
             var recovery: [AsyncStream<ReaderEvent>.Continuation] = []
             if let (stuckPresence, error) = state.stuck[reader.name] {
                 // The same card still hangs there; another presentation means that it is gone.
-                guard stuckPresence != presentation else { throw error }
+                guard let presentation, stuckPresence != presentation else { throw error }
             }
             if let (_, io) = state.conversations[reader.name] { return (io, recovery) }
             try surroundings.abandoned.check()

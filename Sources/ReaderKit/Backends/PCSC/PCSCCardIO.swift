@@ -164,9 +164,33 @@ actor PCSCCardIO: CallThread {
 
     private func connect(_ presence: CardPresence, _ cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {
         let attempt = "connect to the card"
+        let (handle, activeProtocol) = try connect(.shared, attempt, cancellation)
+        let channel = PCSCChannel(self, presence, handle, activeProtocol, cancellation)
+        do throws(ReaderError) {
+            try channel.lock()
+            let look = try look()
+            if case .noReader = look { throw PCSCCode.unknownReader.error(attempting: attempt) }
+            // Asked last: a watch that notices the end of pcscd does so before a new one can have answered.
+            guard look.shows(presence.number), surroundings.epochs.isCurrent(presence.epoch) else {
+                throw ReaderError(.cardRemoved, attempting: attempt, detail: "that presentation is over")
+            }
+        } catch {
+            channel.close(.leave)
+            throw error
+        }
+        return channel
+    }
+
+    /// Connects to the card, or directly to the reader, which powers no card.
+    func connect(
+        _ sharing: PCSCLibrary.ShareMode,
+        _ attempt: String,
+        _ cancellation: Cancellation
+    ) throws(ReaderError) -> (handle: PCSCLibrary.Handle, protocol: UInt32) {
         let context = try establishedContext()
+        let protocols: UInt32 = sharing == .direct ? 0 : 3
         func connectOnce() throws(ReaderError) -> (code: PCSCCode, handle: PCSCLibrary.Handle, protocol: UInt32) {
-            try watch.call(attempt) { library.connect(context, reader.name, .shared, 3) }
+            try watch.call(attempt) { library.connect(context, reader.name, sharing, protocols) }
         }
         var (code, handle, activeProtocol) = try connectOnce()
         var pause = 0.02
@@ -182,19 +206,6 @@ actor PCSCCardIO: CallThread {
             dropContext()
             throw code.serviceError(attempting: attempt)
         }
-        let channel = PCSCChannel(self, presence, handle, activeProtocol, cancellation)
-        do throws(ReaderError) {
-            try channel.lock()
-            let look = try look()
-            if case .noReader = look { throw PCSCCode.unknownReader.error(attempting: attempt) }
-            // Asked last: a watch that notices the end of pcscd does so before a new one can have answered.
-            guard look.shows(presence.number), surroundings.epochs.isCurrent(presence.epoch) else {
-                throw ReaderError(.cardRemoved, attempting: attempt, detail: "that presentation is over")
-            }
-        } catch {
-            channel.close(.leave)
-            throw error
-        }
-        return channel
+        return (handle, activeProtocol)
     }
 }

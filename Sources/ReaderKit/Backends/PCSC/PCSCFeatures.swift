@@ -9,7 +9,9 @@ package enum PCSCFeatures {
     /// `PCSCv2_PART10_PROPERTY_dwMaxAPDUDataSize`
     static let maxAPDUDataSize: UInt8 = 0x0A
     /// `FEATURE_CCID_ESC_COMMAND`, which a driver has only while it passes such commands.
-    private static let escape: UInt8 = 0x13
+    static let escape: UInt8 = 0x13
+    /// `SCARD_CTL_CODE(1)`, which libccid passes to the reader as an escape command.
+    static let escapeCode: UInt32 = 0x4200_0001
     /// `PCSCv2_PART10_PROPERTY_wIdVendor`
     private static let vendor: UInt8 = 0x0B
     /// `PCSCv2_PART10_PROPERTY_wIdProduct`
