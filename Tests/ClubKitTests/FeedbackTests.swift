@@ -1,5 +1,6 @@
 import Foundation
 import ReaderKit
+import ReaderKitTesting
 import TestSupport
 import Testing
 
@@ -105,5 +106,26 @@ struct FeedbackTests {
         try await until("the first signal") { feedback.all.count == 1 }
         try await club.close()
         door.open()
+    }
+}
+
+extension FeedbackTests {
+    @Test("A card on an S550 becomes a visit, and then a sequence")
+    func fromCardToLight() async throws {
+        let s550 = SimulatedS550(passesEscape: false)
+        let backend = SimulatedBackend(readers: ["SpringCard H518 00 00"], reader: SimulatedReader(control: s550))
+        let club = try await openClub(.test())
+        club.setFeedback(to: ReaderLights(backend))
+        let serving = Task { try await club.serve(backend) }
+        let card = try #require(SimulatedNTAG.formatted(.ntag213, message: NDEFMessage([.text("4|U1|x|Ann")]).encoded()))
+        try await until("the watch") { backend.watchers == 1 }
+        backend.insert(card)
+        try await until("the signal") { s550.actions == [.played(0x24, onAntenna: false)] }
+        #expect(try await club.member(withUserID: "U1")?.numVisits == 1)
+        backend.insert(card)
+        try await until("the second signal") { s550.actions.last == .played(0x23, onAntenna: false) }
+        serving.cancel()
+        _ = try? await serving.value
+        try await club.close()
     }
 }

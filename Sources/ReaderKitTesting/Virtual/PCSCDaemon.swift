@@ -25,6 +25,9 @@ public final class PCSCDaemon: Sendable {
     /// Where its messages go, or `nil` to drop them.
     public let log: String?
 
+    /// What it adds to the names of readers, so that a virtual reader passes for one of another make.
+    public let nameSuffix: String
+
     private let child = Mutex<pid_t?>(nil)
 
     /// Starts a daemon and waits until it serves, and the virtual reader too where that is wanted; its messages are
@@ -32,10 +35,12 @@ public final class PCSCDaemon: Sendable {
     public init(
         path: String = "/usr/sbin/pcscd",
         log: String? = nil,
-        virtualReader: Bool = true
+        virtualReader: Bool = true,
+        nameSuffix: String = ""
     ) throws(PCSCDaemonError) {
         self.path = path
         self.log = log
+        self.nameSuffix = nameSuffix
         waitsForVirtualReader = virtualReader
         try start()
     }
@@ -112,7 +117,16 @@ public final class PCSCDaemon: Sendable {
 
     private func spawn() throws(PCSCDaemonError) -> pid_t {
         let stream = log.map { ChildProcess.Stream.appending($0) } ?? .null
-        let (pid, error) = ChildProcess.start(path, ["--foreground"], isGroup: false, output: stream, errors: stream)
+        var environment = ProcessInfo.processInfo.environment
+        if !nameSuffix.isEmpty { environment["PCSCLITE_FILTER_EXTEND_READER_NAMES"] = nameSuffix }
+        let (pid, error) = ChildProcess.start(
+            path,
+            ["--foreground"],
+            isGroup: false,
+            environment: environment,
+            output: stream,
+            errors: stream
+        )
         guard error == 0 else { throw .notStarted(path: path, error: error) }
         return pid
     }
