@@ -117,7 +117,8 @@ extension FeedbackTests {
         let club = try await openClub(.test())
         club.setFeedback(to: ReaderLights(backend))
         let serving = Task { try await club.serve(backend) }
-        let card = try #require(SimulatedNTAG.formatted(.ntag213, message: NDEFMessage([.text("4|U1|x|Ann")]).encoded()))
+        let message = try NDEFMessage([.text("4|U1|x|Ann")]).encoded()
+        let card = try #require(SimulatedNTAG.formatted(.ntag213, message: message))
         try await until("the watch") { backend.watchers == 1 }
         backend.insert(card)
         try await until("the signal") { s550.actions == [.played(0x24, onAntenna: false)] }
