@@ -18,6 +18,7 @@ package struct ReaderCtl: AsyncParsableCommand {
             PassCommands.self, Record.self,
             Replay.self,
             Emulate.self,
+            S550Commands.self,
             CaptureCommands.self, DescribeATR.self, DescribeUID.self,
         ]
     )

@@ -32,7 +32,8 @@ extension ReaderEvent {
         let time = ISO8601.text(at)
         let json: JSONObject = [
             "event": event, "at": time, "reader": reader?.name, "backend": reader?.backend, "serial": reader?.serial,
-            "atr": presence?.facts.atr?.hex, "card": presence?.facts.cardName, "error": error.map { ErrorLine($0) }, "percent": percent,
+            "atr": presence?.facts.atr?.hex, "card": presence?.facts.cardName, "error": error.map { ErrorLine($0) },
+            "percent": percent,
         ]
         return (json, "\(time)  \(words)")
     }

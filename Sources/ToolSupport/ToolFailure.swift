@@ -35,6 +35,8 @@ package struct ToolFailure: Error, CustomStringConvertible {
         case let error as NDEFError: (ToolExit.malformed, error.code.rawValue)
         case let error as APDUError: (ToolExit.malformed, error.code.rawValue)
         case is APDUShorthand.Failure: (ToolExit.malformed, "malformedCommand")
+        case let error as ControlError: error.verdict
+        case is SettingsError: (ToolExit.malformed, "malformedSettings")
         case is ATRError, is UIDError: (ToolExit.malformed, "other")
         case let error as DESFireError: verdict(on: error.tagError)
         case let error as TagError: error.readerError.map(verdict(on:)) ?? (ToolExit.failure, error.name)
@@ -99,6 +101,16 @@ package struct ErrorLine: Encodable, Sendable {
     package init(code: String, _ message: String) {
         self.code = code
         self.message = message
+    }
+}
+
+extension ControlError {
+    fileprivate var verdict: (exit: ExitCode, name: String) {
+        switch self {
+        case .unconfirmed, .outOfRange: (ToolExit.usage, code)
+        case .unknownReader: (ToolExit.unavailable, code)
+        default: (ToolExit.failure, code)
+        }
     }
 }
 

@@ -34,7 +34,8 @@ public struct ControlStatus: RawRepresentable, Sendable, Hashable {
     /// What a person can do about it.
     var advice: String {
         switch self {
-        case .accessDenied: "Access conditions (registers 02F0 and following) forbid it; ask whoever configured the reader."
+        case .accessDenied:
+            "Access conditions (registers 02F0 and following) forbid it; ask whoever configured the reader."
         case .unknownCommand: "This reader, or its firmware, does not have the command."
         case .byteCount, .value, .coding: "Check the value against the reader's documentation."
         default: "Try again; if it persists, unplug the reader and plug it in again."

@@ -72,6 +72,13 @@ public final class ReaderControl: Sendable {
         return try result.get()
     }
 
+    /// Does some work with the way to the reader itself, for questions that no method asks.
+    package func withChannel<Result: Sendable>(
+        _ work: @escaping @Sendable (any ReaderChannel) throws -> Result
+    ) async throws -> Result {
+        try await backend.withReader(reader, perform: work)
+    }
+
     // MARK: Lights and sounds
 
     /// Sets the lights. Bytes of a colour beyond what the reader has are ignored.

@@ -192,7 +192,8 @@ public struct ReaderRegister: Sendable, Hashable {
         0x02C0: Setting(
             "Profile",
             [0x00],
-            danger: "with another profile than 02 (PC/SC) pcscd loses the reader, and only the vendor's tools bring it back"
+            danger:
+                "with another profile than 02 (PC/SC) pcscd loses the reader, and only the vendor's tools bring it back"
         ),
         0x02C1: Setting("USB options", [0x00], danger: "bit 7 turns USB off, and bit 3 what the vendor's tools use"),
         0x02C2: Setting("Bluetooth options", [0x20], danger: "bit 7 turns Bluetooth off, which may be the last way in"),
@@ -223,7 +224,11 @@ public struct ReaderRegister: Sendable, Hashable {
             danger: "access conditions can lock the settings for good"
         ),
         0x02F1: Setting("Failed authentications", [0x00, 0x00], danger: "a low limit locks the reader soon"),
-        0x02F2: Setting("Master cards", [0x00], danger: "it can shut out the master cards that would mend the settings"),
+        0x02F2: Setting(
+            "Master cards",
+            [0x00],
+            danger: "it can shut out the master cards that would mend the settings"
+        ),
     ]
 
     /// The profile, 02C0.

@@ -90,7 +90,9 @@ public struct ReaderSettings: Sendable, Hashable {
         values.sorted { $0.key < $1.key }.compactMap { register, value in
             let present = other.values[register]
             func effective(_ value: [UInt8]) -> [UInt8]? { value.isEmpty ? register.defaultValue : value }
-            if let present, present == value || effective(present).map({ $0 == effective(value) }) == true { return nil }
+            if let present, present == value || effective(present).map({ $0 == effective(value) }) == true {
+                return nil
+            }
             return Difference(register: register, wanted: value, present: present)
         }
     }

@@ -1,0 +1,139 @@
+import ArgumentParser
+import Foundation
+import ReaderKit
+import ToolSupport
+
+package struct S550Config: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Saves, compares and restores all settings, without keys.",
+        subcommands: [S550ConfigSave.self, S550ConfigDiff.self, S550ConfigRestore.self]
+    )
+
+    package init() {}
+}
+
+package struct S550ConfigSave: S550Command {
+    package static let configuration = CommandConfiguration(
+        commandName: "save",
+        abstract: "Writes the settings of the reader into a file.",
+        discussion: """
+            The file is text, a register on a line, and made to be read and changed. Keys are not in it.
+
+            JSON: event ("saved"), reader, way, file, registers (how many), refused (those that the reader does not show).
+            """
+    )
+
+    @OptionGroup package var output: OutputOptions
+    @OptionGroup package var reader: S550Options
+    @Argument(help: "The file.") var file: String
+    @Flag(help: "Replace a file that is there.") var force = false
+
+    package init() {}
+
+    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+        let settings = try await control.settings()
+        try OutputFile.write(Array(settings.text.utf8), to: file, overwrite: force)
+        let refused = ReaderRegister.readable.filter { settings.values[$0] == nil }
+        if !refused.isEmpty {
+            out.message("The reader does not show: \(refused.map(\.hex).joined(separator: ", ")).")
+        }
+        try out.done(
+            "saved",
+            control,
+            ["file": file, "registers": settings.values.count, "refused": refused.map(\.hex)],
+            text: "\(settings.values.count) registers are in \(file)."
+        )
+    }
+}
+
+package struct S550ConfigDiff: S550Command {
+    package static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Shows which settings of the reader differ from a file.",
+        discussion: """
+            Exit code 0 if none does, 1 if some do.
+
+            JSON: event ("difference"), reader, way, register, name, default, mayLockOut, value (the reader's, absent if \
+            it is undefined or not shown), wanted (the file's, absent for the default).
+            """
+    )
+
+    @OptionGroup package var output: OutputOptions
+    @OptionGroup package var reader: S550Options
+    @Argument(help: "The file.") var file: String
+
+    package init() {}
+
+    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+        let differences = try await control.differences(from: try await S550Config.settings(in: file))
+        for difference in differences {
+            try out.difference("difference", control, difference)
+        }
+        if differences.isEmpty { return out.message("The settings are those of the file.") }
+        throw ToolExit.failure
+    }
+}
+
+package struct S550ConfigRestore: S550Command {
+    package static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Writes the settings of a file that the reader does not have.",
+        discussion: """
+            Each is read back. They are in effect after a reset. If a register is among them with which the reader can be \
+            locked out, nothing is written without --yes.
+
+            JSON: event ("restored"), and the keys of 'config diff'.
+            """
+    )
+
+    @OptionGroup package var output: OutputOptions
+    @OptionGroup package var reader: S550Options
+    @Argument(help: "The file.") var file: String
+    @Flag(help: "Write registers too with which the reader can be locked out.") var yes = false
+
+    package init() {}
+
+    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+        let wanted = try await S550Config.settings(in: file)
+        let present = try await control.differences(from: wanted)
+        for difference in present where difference.register.mayLockOut {
+            let value = difference.present.map { $0.isEmpty ? "undefined (the default is in force)" : $0.hex }
+            out.message("Register \(difference.register) is now \(value ?? "not shown").")
+        }
+        let written = try await control.restore(wanted, confirmed: yes)
+        for difference in written { try out.difference("restored", control, difference) }
+        out.message(
+            written.isEmpty
+                ? "The settings are those of the file already." : "They are in effect after 'readerctl s550 reset'."
+        )
+    }
+}
+
+extension S550Config {
+    static func settings(in file: String) async throws -> ReaderSettings {
+        try ReaderSettings(parsing: try await InputFile.read(file))
+    }
+}
+
+extension Output {
+    fileprivate func difference(
+        _ event: String,
+        _ control: ReaderControl,
+        _ difference: ReaderSettings.Difference
+    ) throws {
+        func hex(_ value: [UInt8]?) -> String? { value.flatMap { $0.isEmpty ? nil : $0.hex } }
+        let register = difference.register
+        try done(
+            event,
+            control,
+            [
+                "register": register.hex, "name": register.name, "value": hex(difference.present),
+                "wanted": hex(difference.wanted), "default": register.defaultValue?.hex,
+                "mayLockOut": register.mayLockOut,
+            ],
+            text:
+                "\(register.hex)  \(hex(difference.present) ?? "-") → \(hex(difference.wanted) ?? "-")  \(register.name)"
+        )
+    }
+}
