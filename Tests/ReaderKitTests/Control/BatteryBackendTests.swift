@@ -4,6 +4,8 @@ import TestSupport
 
 @testable import ReaderKit
 
+#if PCSC
+
 @Suite(.timeLimit(.minutes(5))) struct BatteryBackendTests {
     private static let name = ReaderControlTests.name
 
@@ -27,31 +29,43 @@ import TestSupport
         try await until("no watch") { base.watchers == 0 }
     }
 
-    /// Both slots are of one device, which is asked once.
+    /// Both slots of one device, and its commands counted.
+    private struct TwoSlots: ReaderBackend {
+        let s550 = SimulatedBackend(readers: [name], reader: SimulatedReader(control: SimulatedS550()))
+        let asked = Shared<[String]>([])
+
+        var kind: BackendKind { .pcsc }
+        func events() -> AsyncStream<ReaderEvent> {
+            AsyncStream { stream in
+                for slot in ["00", "01"] {
+                    stream.yield(.readerAdded(ReaderInfo(pcscName: "SpringCard H518 [CCID] (000A1B2C) 00 \(slot)")))
+                }
+            }
+        }
+        func readers() async throws -> [ReaderStatus] { [] }
+        func withCard<Result: Sendable>(
+            _ presence: CardPresence,
+            perform conversation: @escaping @Sendable (any CardChannel) throws -> Result
+        ) async throws -> Result {
+            throw ReaderError(.cardRemoved, attempting: "talk to the card")
+        }
+        func withReader<Result: Sendable>(
+            _ reader: ReaderInfo,
+            perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
+        ) async throws -> Result {
+            asked.withLock { $0.append(reader.name) }
+            return try await s550.withReader(ReaderInfo(name: name, backend: .simulated), perform: work)
+        }
+    }
+
     @Test func slots() async throws {
-        let s550 = SimulatedS550()
-        let second = "SpringCard H518 [CCID] (000A1B2C) 00 01"
-        #if PCSC
-        var library = s550.library(named: Self.name)
-        library.listReaders = { _ in (PCSCCode(rawValue: 0), [Self.name, second]) }
-        let (status, connect) = (library.getStatusChange, library.connect)
-        library.getStatusChange = { context, time, states in
-            for index in states.indices where states[index].name == second { states[index].name = Self.name }
-            defer { for index in states.indices.dropFirst(2) { states[index].name = second } }
-            return status(context, time, &states)
-        }
-        let asked = Shared(0)
-        library.connect = { context, name, sharing, protocols in
-            asked.withLock { $0 += 1 }
-            return connect(context, Self.name, sharing, protocols)
-        }
-        let backend = PCSCBackend(library: library, configuration: FakePCSC.configuration)
+        let backend = TwoSlots()
         let watcher = Watcher(BatteryBackend(backend, every: .seconds(600)))
         try await watcher.until("battery \(Self.name) 83")
-        try await watcher.until("added \(second)")
-        #expect(Self.levels(watcher) == [83] && asked.withLock(\.self) == 1)
+        try await until("both slots") { watcher.texts.count >= 3 }
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(backend.asked.withLock(\.self) == [Self.name] && Self.levels(watcher) == [83])
         watcher.stop()
-        #endif
     }
 
     /// Readers that pass no command, have no battery or are of another make are not asked again.
@@ -78,3 +92,4 @@ import TestSupport
         #expect(!events.contains { if case .batteryLevel = $0 { true } else { false } })
     }
 }
+#endif

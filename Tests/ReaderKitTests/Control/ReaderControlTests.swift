@@ -7,6 +7,8 @@ import TestSupport
 
 @testable import ReaderKit
 
+#if PCSC
+
 /// A reader itself, through the functions of libpcsclite, in process, and by each way.
 @Suite(.timeLimit(.minutes(5))) struct ReaderControlTests {
     static let name = "SpringCard H518 [CCID] (000A1B2C) 00 00"
@@ -31,12 +33,8 @@ import TestSupport
             if let card { backend.insert(card) }
             return try ReaderControl(ReaderInfo(name: name, backend: .simulated), of: backend)
         }
-        #if PCSC
         let backend = PCSCBackend(library: s550.library(named: name, card: card), configuration: FakePCSC.configuration)
         return try ReaderControl(ReaderInfo(pcscName: name), of: backend)
-        #else
-        return try control(s550, card: card, inProcess: true)
-        #endif
     }
 
     private static let cases: [(way: Int, inProcess: Bool)] = waysIn.indices.flatMap { [($0, false), ($0, true)] }
@@ -99,9 +97,7 @@ import TestSupport
             Issue.record("\(String(describing: error))")
             return
         }
-        #if PCSC
         #expect(code?.rawValue == 0x8010_0016)
-        #endif
         #expect(control.way == nil)
     }
 
@@ -131,10 +127,17 @@ import TestSupport
         #expect(s550.actions == [])
     }
 
-    /// A card that answers FF F0 with words of its own is no reader.
+    /// A card that does not know FF F0 is no way to its reader.
     @Test func cardAnswers() async throws {
+        let backend = OtherBackend(passesEscape: false, answer: [0x6D, 0x00])
+        let control = try ReaderControl(ReaderInfo(pcscName: Self.name), of: backend)
+        let error = await #expect(throws: ControlError.self) { try await control.open() }
+        #expect(error?.code == "escapeDisabled")
+        #expect(backend.sent.withLock { $0.map(\.hex) } == ["FFF0005802200000", "FFF058200100"])
+    }
+
+    @Test func withoutControl() async throws {
         let backend = SimulatedBackend(readers: [Self.name], reader: SimulatedReader())
-        backend.insert(try Self.card())
         let control = try ReaderControl(ReaderInfo(name: Self.name, backend: .simulated), of: backend)
         #expect(await readerError { try await control.open() }?.kind == .unsupported)
     }
@@ -150,7 +153,6 @@ import TestSupport
         #expect(await readerError { try await replay.wink() }?.kind == .unsupported)
     }
 
-    #if PCSC
     @Test func absentPCSCReader() async throws {
         let s550 = SimulatedS550()
         let backend = PCSCBackend(library: s550.library(named: Self.name), configuration: FakePCSC.configuration)
@@ -202,7 +204,6 @@ import TestSupport
         await #expect(throws: ControlError.self) { try await control.setVolume(6) }
         #expect(open.withLock(\.self) == 0)
     }
-    #endif
 
     // MARK: Sequences
 
@@ -388,3 +389,4 @@ import TestSupport
         #expect(s550.actions == [])
     }
 }
+#endif

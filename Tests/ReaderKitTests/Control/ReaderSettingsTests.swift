@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ReaderSettingsTests {
     private static func control(_ s550: SimulatedS550) throws -> ReaderControl {
-        let name = ReaderControlTests.name
+        let name = "SpringCard H518 [CCID] (000A1B2C) 00 00"
         let backend = SimulatedBackend(readers: [name], reader: SimulatedReader(control: s550))
         return try ReaderControl(ReaderInfo(name: name, backend: .simulated), of: backend)
     }
@@ -90,10 +90,8 @@ import Testing
     }
 
     @Test func comments() throws {
-        let file = "# mine\n\n settings 1 # begin\r\n  firmware: x y  \n02d8 0 # no\n"
-        #expect(throws: SettingsError.self) { try ReaderSettings(parsing: Array(file.utf8)) }
-        let good = "# mine\n\n settings 1 # begin\n  firmware: x y  \n02da 01 02 03 # theme\n02D8 -"
-        let settings = try ReaderSettings(parsing: Array(good.utf8))
+        let file = "# mine\n\n settings 1 # begin\r\n  firmware: x y  \r\n02da 01 02 03 # theme\r\n02D8 -"
+        let settings = try ReaderSettings(parsing: Array(file.utf8))
         #expect(settings.firmware == "x y" && settings.values == [.theme: [1, 2, 3], .sound: []])
     }
 
