@@ -101,7 +101,7 @@ import Testing
 
     @Test func status() {
         let expected: [UInt8: String] = [
-            0x00: "OK", 0x16: "access denied", 0x17: "unknown command", 0x1B: "timeout", 0x24: "card command failed",
+            0x00: "OK", 0x16: "access denied", 0x17: "unknown command", 0x1B: "time-out", 0x24: "card command failed",
             0x25: "unknown status", 0xFF: "unknown status",
         ]
         for (code, name) in expected {
