@@ -244,7 +244,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "readerctl", "clubctl", "TestSupport",
+                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "ReaderCommands", "ToolSupport", "readerctl",
+                "clubctl", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [pcsc, nfc, network]

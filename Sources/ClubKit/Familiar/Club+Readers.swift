@@ -73,7 +73,9 @@ extension Club {
         }
         // The readers that are left are gone for the club when it serves them no more.
         defer { tell(familiar.withLock { $0.services.removeValue(forKey: service)?.end } ?? [], of: backend.kind) }
-        for await event in CardScanner(BatteryBackend(backend), configuration: configuration).events() {
+        // One that asks for batteries already has an interval of its own.
+        let asking: any ReaderBackend = backend is BatteryBackend ? backend : BatteryBackend(backend)
+        for await event in CardScanner(asking, configuration: configuration).events() {
             switch event {
             case .reader(let event):
                 tell(familiar.withLock { $0.services[service]?.note(event) } ?? [], of: backend.kind)

@@ -14,7 +14,7 @@ package struct S550Register: AsyncParsableCommand {
 
 extension ReaderRegister: ExpressibleByArgument {
     /// Four hexadecimal digits.
-    package init?(argument: String) { self.init(argument) }
+    public init?(argument: String) { self.init(argument) }
 }
 
 package struct S550RegisterRead: S550Command {
@@ -140,9 +140,10 @@ package struct S550RegisterWrite: S550Command {
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
         var value = value?.bytes ?? []
         if let valueFile {
-            guard let bytes = try? Hex.decode(String(decoding: try await InputFile.read(valueFile), as: UTF8.self)),
-                !bytes.isEmpty
-            else { throw ToolFailure("\(valueFile) is not a value in hexadecimal.", exit: ToolExit.malformed) }
+            let text = String(decoding: try await InputFile.read(valueFile), as: UTF8.self)
+            guard let bytes = try? Hex.decode(text), !bytes.isEmpty else {
+                throw ToolFailure("\(valueFile) is not a value in hexadecimal.", exit: ToolExit.malformed)
+            }
             value = bytes
         }
         let before = try await out.before(register, control)
@@ -199,7 +200,7 @@ package struct S550Profile: S550Command {
 
 extension ReaderProfile: ExpressibleByArgument {
     /// A profile by its name.
-    package init?(argument: String) {
+    public init?(argument: String) {
         guard let profile = Self.allCases.first(where: { $0.name.lowercased() == argument.lowercased() }) else {
             return nil
         }
@@ -207,5 +208,5 @@ extension ReaderProfile: ExpressibleByArgument {
     }
 
     /// The names.
-    package static var allValueStrings: [String] { allCases.map(\.name) }
+    public static var allValueStrings: [String] { allCases.map(\.name) }
 }

@@ -59,7 +59,9 @@ package struct S550LED: S550Command {
                     ?? (text.count == 2 ? UInt8(text, radix: 16) : nil)
                     .map(LightPattern.init(rawValue:))
                 guard let pattern = named, pattern.name != nil else {
-                    throw ValidationError("'\(text)' is no pattern: \(Self.patterns.keys.sorted()) or two digits.")
+                    throw ValidationError(
+                        "'\(text)' is no pattern: \(Self.patterns.keys.sorted().joined(separator: ", ")) or two digits."
+                    )
                 }
                 return pattern
             }
@@ -68,7 +70,9 @@ package struct S550LED: S550Command {
         }
         if let named = Self.colours[colour] { return named }
         guard let bytes = try? Hex.decode(colour), bytes.count == 3 else {
-            throw ValidationError("'\(colour)' is no colour: \(Self.colours.keys.sorted()) or six digits.")
+            throw ValidationError(
+                "'\(colour)' is no colour: \(Self.colours.keys.sorted().joined(separator: ", ")) or six digits."
+            )
         }
         return .colour(red: bytes[0], green: bytes[1], blue: bytes[2])
     }

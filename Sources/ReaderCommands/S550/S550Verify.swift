@@ -51,12 +51,12 @@ package struct S550Verify: S550Command {
         try await find("usb") { Self.usb() }
         try await find("escape") { try await escape(control) }
         let hasCard = try await waitForCard(control, out)
-        try await find("form") { hasCard ? try await forms(control) : Self.withoutCard }
+        try await find("form") { try await hasCard ? forms(control) : Self.withoutCard }
         try await find("firmware") { try await firmware(control) }
         try await find("battery") { try await batteries(control) }
         try await find("sequence") { try await sequences(control) }
-        try await find("session") { hasCard ? try await session(control) : Self.withoutCard }
-        try await find("vicinity") { hasCard ? try await vicinity(control) : Self.withoutCard }
+        try await find("session") { try await hasCard ? session(control) : Self.withoutCard }
+        try await find("vicinity") { try await hasCard ? vicinity(control) : Self.withoutCard }
         try await find("shutdown") { try await turnOff(control, out) }
         let lines = findings.map { "\($0.question): \($0.answer)" }
         let head = ["S550 report 1", "tool: readerctl \(ToolVersion.number)"]
@@ -115,13 +115,15 @@ package struct S550Verify: S550Command {
     private func forms(_ control: ReaderControl) async throws -> String {
         let commands: [(String, [UInt8])] = [("00", [0x20, 0x00]), ("7F", [0x20, 0x7F]), ("INS 7F", [0x7F])]
         return try await control.withChannel { channel in
-            let forms: [(String, ([UInt8]) -> [UInt8])] = [
-                ("FF F0 00 58", { [0xFF, 0xF0, 0x00, 0x58, UInt8($0.count)] + $0 + [0x00] }),
-                (
-                    "FF F0 58",
-                    { [0xFF, 0xF0, 0x58, $0[0]] + ($0.count > 1 ? [UInt8($0.count - 1)] + $0.dropFirst() : []) }
-                ),
-            ]
+            func inInstruction(_ command: [UInt8]) -> [UInt8] {
+                [0xFF, 0xF0, 0x00, 0x58, UInt8(command.count)] + command + [0x00]
+            }
+            func inClass(_ command: [UInt8]) -> [UInt8] {
+                let data = command.dropFirst()
+                let length: [UInt8] = data.isEmpty ? [] : [UInt8(data.count)]
+                return [0xFF, 0xF0, 0x58, command[0]] + length + data
+            }
+            let forms = [("FF F0 00 58", inInstruction), ("FF F0 58", inClass)]
             return forms.map { name, form in
                 let answers = commands.map { what, command in
                     guard let answer = try? channel.transmit(form(command)) else { return "\(what) no answer" }

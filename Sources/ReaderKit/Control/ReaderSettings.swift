@@ -33,7 +33,7 @@ public struct ReaderSettings: Sendable, Hashable {
         guard let text = String(validating: bytes, as: UTF8.self) else { throw SettingsError(1, "no UTF-8") }
         self.init()
         var isBegun = false
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let content = line.prefix { $0 != "#" }.trimmed
             if content.isEmpty { continue }
             if !isBegun {

@@ -1,3 +1,4 @@
+import Foundation
 import ReaderKit
 import Synchronization
 
@@ -18,72 +19,73 @@ extension SimulatedS550 {
         card?.powerOn()
         // Present, or empty.
         let state: UInt32 = card == nil ? 0x0000_0010 : 0x0001_0020
-        return PCSCLibrary(
-            establishContext: { (PCSCCode(rawValue: 0), 1) },
-            releaseContext: { _ in PCSCCode(rawValue: 0) },
-            listReaders: { _ in (PCSCCode(rawValue: 0), isThere() ? [name] : []) },
-            getStatusChange: { _, milliseconds, states in
-                var hasChanged = false
-                for index in states.indices {
-                    let now: UInt32 =
-                        states[index].name == name && isThere()
-                        ? state : states[index].name == PCSCLibrary.plugAndPlay ? 0x0001_0000 : 0x0000_000C
-                    hasChanged = hasChanged || now != states[index].current & ~2
-                    states[index].event = now
-                    states[index].atr = now & 0x20 == 0 ? [] : card?.atr ?? []
-                }
-                return PCSCCode(rawValue: hasChanged || milliseconds == 0 ? 0 : Self.timeout)
-            },
-            cancel: { _ in PCSCCode(rawValue: 0) },
-            connect: { _, wanted, sharing, _ in
-                guard wanted == name, isThere() else { return (PCSCCode(rawValue: Self.unknownReader), 0, 0) }
-                guard sharing == .direct || card != nil else { return (PCSCCode(rawValue: Self.noCard), 0, 0) }
-                return (PCSCCode(rawValue: 0), table.add(sharing), sharing == .direct ? 0 : 2)
-            },
-            reconnect: { _, _, _, _ in (PCSCCode(rawValue: 0), 2) },
-            disconnect: { handle, _ in PCSCCode(rawValue: table.remove(handle) ? 0 : Self.invalidHandle) },
-            beginTransaction: { PCSCCode(rawValue: table[$0] == .shared ? 0 : Self.invalidHandle) },
-            endTransaction: { handle, _ in PCSCCode(rawValue: table[handle] == .shared ? 0 : Self.invalidHandle) },
-            transmit: { handle, _, command, buffer in
-                guard table[handle] == .shared, let card else { return (PCSCCode(rawValue: Self.invalidHandle), 0) }
-                guard isThere() else { return (PCSCCode(rawValue: Self.unavailable), 0) }
-                let answer = reader.transmit(Array(command), to: card)
-                guard let answer else { return (PCSCCode(rawValue: isThere() ? Self.mute : Self.unavailable), 0) }
-                buffer.copyBytes(from: answer)
-                return (PCSCCode(rawValue: 0), answer.count)
-            },
-            control: { handle, code, data in
-                guard table[handle] != nil else { return (PCSCCode(rawValue: Self.invalidHandle), []) }
-                guard isThere() else { return (PCSCCode(rawValue: Self.unavailable), []) }
-                switch code {
-                // CM_IOCTL_GET_FEATURE_REQUEST: the properties, and the escape command if it is passed.
-                case 0x4200_0D48:
-                    return (
-                        PCSCCode(rawValue: 0),
-                        [0x12, 0x04, 0x42, 0x00, 0x00, 0x12]
-                            + (self.passesEscape ? [0x13, 0x04, 0x42, 0x00, 0x00, 0x01] : [])
-                    )
-                // The USB numbers of vendor and product, the last byte first.
-                case 0x4200_0012: return (PCSCCode(rawValue: 0), [0x0B, 0x02, 0x34, 0x1C, 0x0C, 0x02, 0x22, 0x61])
-                case 0x4200_0001 where self.passesEscape:
-                    guard let answer = self.receive(escape: data) else {
-                        return (PCSCCode(rawValue: Self.unavailable), [])
+        var library = PCSCLibrary.absent
+        library.establishContext = { (Self.success, 1) }
+        library.releaseContext = { _ in Self.success }
+        library.cancel = { _ in Self.success }
+        library.listReaders = { _ in (Self.success, isThere() ? [name] : []) }
+        library.getStatusChange = { _, milliseconds, states in
+            var hasChanged = false
+            for index in states.indices {
+                let now: UInt32 =
+                    switch states[index].name {
+                    case name where isThere(): state
+                    case PCSCLibrary.plugAndPlay: 0x0001_0000
+                    default: 0x0000_000C
                     }
-                    return (PCSCCode(rawValue: 0), answer)
-                default: return (PCSCCode(rawValue: Self.notTransacted), [])
-                }
-            },
-            getAttribute: { _, _ in (PCSCCode(rawValue: Self.notTransacted), []) }
-        )
+                hasChanged = hasChanged || now != states[index].current & ~2
+                states[index].event = now
+                states[index].atr = now & 0x20 == 0 ? [] : card?.atr ?? []
+            }
+            if hasChanged || milliseconds == 0 { return Self.success }
+            // Nothing ever comes; whoever waits looks again.
+            Thread.sleep(forTimeInterval: min(Double(milliseconds) / 1000, 0.01))
+            return Self.timeout
+        }
+        library.connect = { _, wanted, sharing, _ in
+            guard wanted == name, isThere() else { return (Self.unknownReader, 0, 0) }
+            guard sharing == .direct || card != nil else { return (Self.noCard, 0, 0) }
+            return (Self.success, table.add(sharing), sharing == .direct ? 0 : 2)
+        }
+        library.reconnect = { _, _, _, _ in (Self.success, 2) }
+        library.disconnect = { handle, _ in table.remove(handle) ? Self.success : Self.invalidHandle }
+        library.beginTransaction = { table[$0] == .shared ? Self.success : Self.invalidHandle }
+        library.endTransaction = { handle, _ in table[handle] == .shared ? Self.success : Self.invalidHandle }
+        library.transmit = { handle, _, command, buffer in
+            guard table[handle] == .shared, let card else { return (Self.invalidHandle, 0) }
+            guard isThere() else { return (Self.unavailable, 0) }
+            guard let answer = reader.transmit(Array(command), to: card) else {
+                return (isThere() ? Self.mute : Self.unavailable, 0)
+            }
+            buffer.copyBytes(from: answer)
+            return (Self.success, answer.count)
+        }
+        library.control = { handle, code, data in
+            guard table[handle] != nil else { return (Self.invalidHandle, []) }
+            guard isThere() else { return (Self.unavailable, []) }
+            switch code {
+            // CM_IOCTL_GET_FEATURE_REQUEST: the properties, and the escape command if it is passed.
+            case 0x4200_0D48:
+                let escape: [UInt8] = self.passesEscape ? [0x13, 0x04, 0x42, 0x00, 0x00, 0x01] : []
+                return (Self.success, [0x12, 0x04, 0x42, 0x00, 0x00, 0x12] + escape)
+            // The USB numbers of vendor and product, the last byte first.
+            case 0x4200_0012: return (Self.success, [0x0B, 0x02, 0x34, 0x1C, 0x0C, 0x02, 0x22, 0x61])
+            case 0x4200_0001 where self.passesEscape:
+                return self.receive(escape: data).map { (Self.success, $0) } ?? (Self.unavailable, [])
+            default: return (Self.notTransacted, [])
+            }
+        }
+        return library
     }
 
-    private static let invalidHandle: UInt32 = 0x8010_0003
-    private static let unknownReader: UInt32 = 0x8010_0009
-    private static let timeout: UInt32 = 0x8010_000A
-    private static let noCard: UInt32 = 0x8010_000C
-    private static let notTransacted: UInt32 = 0x8010_0016
-    private static let unavailable: UInt32 = 0x8010_0017
-    private static let mute: UInt32 = 0x8010_0066
+    private static let success = PCSCCode(rawValue: 0)
+    private static let invalidHandle = PCSCCode(rawValue: 0x8010_0003)
+    private static let unknownReader = PCSCCode(rawValue: 0x8010_0009)
+    private static let timeout = PCSCCode(rawValue: 0x8010_000A)
+    private static let noCard = PCSCCode(rawValue: 0x8010_000C)
+    private static let notTransacted = PCSCCode(rawValue: 0x8010_0016)
+    private static let unavailable = PCSCCode(rawValue: 0x8010_0017)
+    private static let mute = PCSCCode(rawValue: 0x8010_0066)
 }
 
 /// The connections that are open, which the functions of a table share.

@@ -47,8 +47,25 @@ struct FamiliarReaderTests {
                 "manager simulated went E_NOERROR",
             ]
         )
-        // No reader here has a battery.
-        #expect(!recorder.lines.contains { $0.hasPrefix("battery") })
+        try await club.close()
+    }
+
+    @Test("The charge of a reader's battery is told when it is known and when it changes")
+    func battery() async throws {
+        let s550 = SimulatedS550()
+        let name = "SpringCard H518 [CCID] (000A1B2C) 00 00"
+        let backend = SimulatedBackend(readers: [name], reader: SimulatedReader(control: s550), now: { start })
+        let club = try await openClub().recorded(by: recorder)
+        let task = Task { try await club.serve(BatteryBackend(backend, every: .milliseconds(5))) }
+        #expect(
+            await recorder.lines(3) == [
+                "manager simulated arrived E_NOERROR", "device \(name) arrived E_NOERROR", "battery 83",
+            ]
+        )
+        s550.setBattery(percent: 82)
+        #expect(await recorder.lines(4).contains("battery 82"))
+        task.cancel()
+        _ = await task.result
         try await club.close()
     }
 

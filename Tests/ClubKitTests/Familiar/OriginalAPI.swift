@@ -317,8 +317,8 @@ enum OriginalAPI {
         ),
         OriginalItem(
             "`capture(_:batteryLevelDidChange:for:)`",
-            "Never called: no reader of PC/SC or libnfc tells its charge",
-            "FamiliarReaderTests.everything"
+            "For SpringCard's readers with a battery, such as the S550, if the driver passes escape commands",
+            "FamiliarReaderTests.battery"
         ),
         OriginalItem(
             "`capture(_:didReceive:for:withResult:)`",

@@ -69,6 +69,25 @@ package struct PCSCLibrary: Sendable {
     package var getAttribute: @Sendable (Handle, _ id: UInt32) -> (code: PCSCCode, value: [UInt8])
 }
 
+extension PCSCLibrary {
+    /// A machine without pcscd, for tables that have other functions in some places.
+    package static let absent = PCSCLibrary(
+        establishContext: { (.noService, 0) },
+        releaseContext: { _ in .invalidHandle },
+        listReaders: { _ in (.noService, []) },
+        getStatusChange: { _, _, _ in .noService },
+        cancel: { _ in .invalidHandle },
+        connect: { _, _, _, _ in (.noService, 0, 0) },
+        reconnect: { _, _, _, _ in (.noService, 0) },
+        disconnect: { _, _ in .invalidHandle },
+        beginTransaction: { _ in .invalidHandle },
+        endTransaction: { _, _ in .invalidHandle },
+        transmit: { _, _, _, _ in (.noService, 0) },
+        control: { _, _, _ in (.noService, []) },
+        getAttribute: { _, _ in (.noService, []) }
+    )
+}
+
 /// The bits of `dwEventState`; its upper half counts insertions and removals.
 enum PCSCState {
     static let changed: UInt32 = 0x0002
