@@ -111,7 +111,7 @@ extension ControlError: CustomStringConvertible {
         case .unknownReader: "SpringCard's readers and ACS' ACR122U can be controlled."
         case .unsupported: "Use a reader that has it."
         case .refused(_, let status): status.advice
-        case .refusedByCard: "Lay another card on the reader, or allow escape commands to the reader (ifdDriverOptions 0x0001)."
+        case .refusedByCard: "Lay another card on the reader, or allow escape commands (ifdDriverOptions 0x0001)."
         case .invalidAnswer: "Try again; if it persists, unplug the reader and plug it in again."
         case .holdsKeys: "Keys can be written, never read."
         case .notWritable: "Only registers 0200 to 03FF are settings."

@@ -78,7 +78,7 @@ struct ControlSession {
         } else {
             do throws(ReaderError) {
                 answer = try channel.transmit(bytes)
-            } catch where error.kind == .cardRemoved {
+            } catch  where error.kind == .cardRemoved {
                 throw ControlError.escapeDisabled(reader: reader, error.code)
             }
         }

@@ -133,7 +133,9 @@ extension ReaderControl {
 
     private func settings(of registers: [ReaderRegister]) async throws -> ReaderSettings {
         try await perform { session in
-            let firmware = try session.ask(.getData(ControlItem.firmware.rawValue)).map(ReaderIdentity.text)
+            let firmware = try session.ask(.getData(ControlItem.firmware.rawValue)).flatMap {
+                (1...ReaderRegister.longest).contains($0.count) ? ReaderIdentity.text($0) : nil
+            }
             var values: [ReaderRegister: [UInt8]] = [:]
             for register in registers {
                 guard let value = try session.ask(.readRegister(register.address)) else { continue }
