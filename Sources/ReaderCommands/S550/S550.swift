@@ -31,25 +31,20 @@ package struct S550Commands: AsyncParsableCommand {
     package init() {}
 }
 
-/// The options of every command to a reader itself.
-package struct S550Options: ParsableArguments, Sendable {
-    @OptionGroup package var readers: ReaderOptions
-
-    package init() {}
-
+extension ReaderOptions {
     /// Does some work with the reader that is meant.
     ///
     /// - Throws: ``ReaderError/Kind/readerUnavailable`` if there is none, ``ToolFailure`` if there are several.
     func withControl<Result>(_ work: (ReaderControl) async throws -> Result) async throws -> Result {
-        try await readers.withBackend { backend in
-            try await work(try control(among: try await readers.present(of: backend), of: backend))
+        try await withBackend { backend in
+            try await work(try control(among: try await present(of: backend), of: backend))
         }
     }
 
     package func control(among present: [ReaderStatus], of backend: any ReaderBackend) throws -> ReaderControl {
         let usable = present.filter { $0.reader.backend == .pcsc && $0.unavailability == nil }
         let known = usable.filter { ControlDialect(reader: $0.reader.name) != nil }
-        let meant = known.isEmpty && readers.isChoice ? usable : known
+        let meant = known.isEmpty && isChoice ? usable : known
         // The slot with a card first, through which commands can go where the driver lets none through.
         guard let status = meant.first(where: { $0.card != nil }) ?? meant.first else {
             throw ReaderError(
@@ -71,7 +66,7 @@ package struct S550Options: ParsableArguments, Sendable {
 
 /// A command to a reader itself.
 package protocol S550Command: ReportingCommand {
-    var reader: S550Options { get }
+    var reader: ReaderOptions { get }
 
     /// Does the work with the reader.
     func perform(_ control: ReaderControl, _ out: Output) async throws

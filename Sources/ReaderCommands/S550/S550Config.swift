@@ -29,7 +29,7 @@ package struct S550ConfigSave: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
 
@@ -64,7 +64,7 @@ package struct S550ConfigDiff: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
 
     package init() {}
@@ -93,7 +93,7 @@ package struct S550ConfigRestore: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
     @Flag(help: "Write registers too with which the reader can be locked out, and of another firmware.") var yes = false
 

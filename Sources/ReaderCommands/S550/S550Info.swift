@@ -17,7 +17,7 @@ package struct S550Info: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Option(help: ArgumentHelp("The identifier of the battery's state, BC otherwise.", valueName: "hex"))
     var batteryItem: HexArgument?
 

@@ -31,7 +31,7 @@ package struct S550RegisterRead: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "Addresses, such as 02D8.") var register: [ReaderRegister] = []
 
     package init() {}
@@ -118,7 +118,7 @@ package struct S550RegisterWrite: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The address, such as 02D8.") var register: ReaderRegister
     // Text, since whoever parses arguments repeats one that is malformed, and it may be a key.
     @Argument(help: "The value in hexadecimal.") var value: String?
@@ -177,7 +177,7 @@ package struct S550Profile: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The new profile.") var profile: ReaderProfile?
     @Flag(help: "Set it although PC/SC loses the reader.") var yes = false
 

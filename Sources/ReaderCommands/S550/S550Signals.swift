@@ -10,7 +10,7 @@ package struct S550Wink: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
 
     package init() {}
 
@@ -40,7 +40,7 @@ package struct S550LED: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The colour, or 'automatic'.") var colour: String?
     @Option(parsing: .upToNextOption, help: "Patterns in place of a colour.") var pattern: [String] = []
 
@@ -107,7 +107,7 @@ package struct S550Sound: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Option(help: ArgumentHelp("How long, 0 (silence) to 65535.", valueName: "ms")) var milliseconds = 100
     @Option(help: ArgumentHelp("Play a sound by the product's own data instead.", valueName: "hex"))
     var data: HexArgument?
@@ -150,7 +150,7 @@ package struct S550Volume: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "0 (silent) to 5.") var volume: Int
     @Flag(help: "Keep it after a reset.") var keep = false
 
@@ -179,7 +179,7 @@ package struct S550Theme: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The theme of what is common.") var common: UInt8
     @Argument(help: "The theme of cards.") var cards: UInt8
     @Argument(help: "The theme of barcodes.") var barcodes: UInt8
@@ -216,7 +216,7 @@ package struct S550Sequence: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The number in hexadecimal digits, or the name.") var sequence: String
     @Flag(help: "Play a sequence of the antenna board (S550, S370), 0000 to FFFF.") var antenna = false
 

@@ -23,7 +23,7 @@ package struct S550Verify: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The report.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
     @Flag(help: "Find out whether the reader can be turned off, without asking.") var shutdown = false

@@ -87,7 +87,10 @@ struct ControlSession {
 
     @discardableResult
     func send(_ command: ControlCommand) throws -> [UInt8] {
-        guard dialect != .acr122 else { throw dialect.unsupported("carry out \(command.description)") }
+        // Of the rest CSB6 readers know neither the codes nor the registers.
+        guard dialect == .springCore || dialect == .csb6 && command.instruction == .getData else {
+            throw dialect.unsupported("carry out \(command)")
+        }
         return try send(.control(command))
     }
 
@@ -110,7 +113,7 @@ struct ControlSession {
     func ask(_ command: ControlCommand) throws -> [UInt8]? {
         do {
             return try send(command)
-        } catch ControlError.refused {
+        } catch ControlError.refused, ControlError.unsupported {
             return nil
         }
     }

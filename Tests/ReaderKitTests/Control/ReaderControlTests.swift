@@ -195,7 +195,7 @@ import TestSupport
         }
         let backend = PCSCBackend(library: library, configuration: FakePCSC.configuration)
         let reader = try ReaderControl(ReaderInfo(pcscName: Self.name), of: backend)
-        for round in 0..<120 {
+        for round in 0..<60 {
             do {
                 switch round % 6 {
                 case 0: _ = try await reader.identity()
@@ -460,6 +460,11 @@ import TestSupport
         try await control.setLight(.automatic)
         try await control.buzz(for: .milliseconds(100))
         #expect(backend.sent.withLock { $0.map(\.hex) } == ["581E000100", "581E", "581C0064"])
+        // What is SpringCore's own is not sent.
+        await #expect(throws: ControlError.self) { try await control.write([0x02], to: .profile, confirmed: true) }
+        await #expect(throws: ControlError.self) { try await control.setVolume(1) }
+        #expect(try await control.identity().profile == nil)
+        #expect(backend.sent.withLock { $0.dropFirst(3).allSatisfy { $0.starts(with: [0x58, 0x20]) } })
         let through = OtherBackend(passesEscape: false, answer: [0x90, 0x00])
         try await ReaderControl(ReaderInfo(pcscName: name), of: through).setLight(.red)
         #expect(through.sent.withLock { $0.map(\.hex) } == ["FFF00000022000", "FFF00000041E010000"])
