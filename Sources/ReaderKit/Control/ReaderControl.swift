@@ -63,12 +63,14 @@ public final class ReaderControl: Sendable {
             let session = try ControlSession(channel, dialect, reader: name, known: known, withoutCard: withoutCard)
             return (session.way, Swift.Result { try work(session) })
         }
-        // Without a card the other way may be open by now.
-        if case .failure(ControlError.escapeDisabled) = result {
-            found.withLock { $0 = nil }
-        } else {
-            found.withLock { $0 = way }
-        }
+        // A way that failed is looked for again: a card left, or the driver was set otherwise.
+        let isOpen =
+            switch result {
+            case .success: true
+            case .failure(ControlError.escapeDisabled): false
+            case .failure(let error): error is ControlError
+            }
+        found.withLock { $0 = isOpen ? way : nil }
         return try result.get()
     }
 
@@ -180,9 +182,9 @@ public final class ReaderControl: Sendable {
                 guard let name = try session.ask(.slotName(slot)), !name.isEmpty else { break }
                 identity.slots.append(ReaderIdentity.text(name))
             }
-            if let value = try session.ask(.readRegister(ReaderRegister.profile.address)) {
-                identity.profile = ReaderProfile(rawValue: (value.first ?? 0) & 0x07)
-            }
+            identity.profile = ReaderProfile(
+                register: try session.ask(.readRegister(ReaderRegister.profile.address))
+            )
             if let version = try session.ask(.antennaFirmware), !version.isEmpty {
                 identity.antennaFirmware = ReaderIdentity.text(version)
             }
@@ -255,7 +257,11 @@ public final class ReaderControl: Sendable {
         guard !dangerous.contains(command.instruction.rawValue), command.data.count <= 250 else {
             throw ControlError.outOfRange("could not carry out \(command): it is not sent this way")
         }
-        if command.instruction == .readRegister, command.data.count == 2 {
+        if command.instruction == .readRegister {
+            // A firmware may take no notice of what follows the address.
+            guard command.data.count == 2 else {
+                throw ControlError.outOfRange("could not carry out \(command): it has an address of two bytes")
+            }
             let register = ReaderRegister(UInt16(command.data[0]) << 8 | UInt16(command.data[1]))
             guard !register.holdsKeys else { throw ControlError.holdsKeys(register.address) }
         }
