@@ -115,6 +115,27 @@ struct ConfigToolTests {
         #expect(try await club.json("members", "show", "A").first?["numVisits"] as? Int == 1)
     }
 
+    @Test("The doctor reads it too, and looks at the club and the files that it names")
+    func doctor() async throws {
+        let text = "database: data/club.sqlite\nscenarios: s.yaml\nscreen: { theme: t.yaml }\n"
+        let file = try scratch.write(text, to: "kiosk.conf")
+        _ = try scratch.write("scenarios: 1\n", to: "s.yaml")
+        let environment = ["CLUBKIT_CONFIG": file]
+        let outcome = try await Tool.readerctl.run("doctor", "--only", "club", "--json", environment: environment)
+        #expect(outcome.status == 1)
+        func message(_ id: String) -> String {
+            let check = outcome.objects.first { $0["id"] as? String == id }
+            return "\(check?["severity"] ?? ""): \(check?["message"] ?? "")"
+        }
+        #expect(
+            message("club.configuration").contains(
+                "broken: The kiosk's file cannot be used: \(file):3:11: screen.theme:"
+            )
+        )
+        #expect(message("club.scenarios").hasPrefix("broken: "))
+        #expect(message("club.database").contains(scratch.file("data/club.sqlite")), "\(message("club.database"))")
+    }
+
     // MARK: - The service's club
 
     @Test("The other commands find the club of the file that the variable names")

@@ -100,7 +100,7 @@ private struct Interview {
         while true {
             let line = try await BlockingThread.run(name: "question") { try InputLines($0).next() }
             guard let line else {
-                throw ToolFailure("the answers ended before the last question. Nothing was changed.")
+                throw ToolFailure("the answers ended before the last question.")
             }
             do {
                 return try await take(line.trimmingCharacters(in: .whitespaces))
@@ -126,7 +126,7 @@ private struct Interview {
     }
 
     private mutating func askReader() async throws {
-        let present = try await draft.readers(["pcsc:", "nfc:", "smart-reader:"]).withBackend {
+        let present = try await draft.readers(all: true).withBackend {
             await $0.listing().readers.map(\.reader)
         }
         var question = "2 of 5: Which reader? Enter takes all, also those that come later.\n"
@@ -360,10 +360,10 @@ private struct KioskDraft {
         throw WrongAnswer("This cannot be written into \(path). Write it by hand.")
     }
 
-    /// The readers of the file, or others with its settings.
-    func readers(_ names: [String]? = nil) throws -> ReaderOptions {
+    /// The readers of the file, or all, set as it says.
+    func readers(all: Bool = false) throws -> ReaderOptions {
         let arguments = file.arguments().filter {
-            $0.hasPrefix("--smart-reader") || names == nil && $0.hasPrefix("--reader=")
+            $0.hasPrefix("--smart-reader") || !all && $0.hasPrefix("--reader=")
         }
         do {
             return try ReaderOptions.parse(arguments)
