@@ -124,7 +124,7 @@ let package = Package(
         .target(
             name: "KioskKit",
             dependencies: [
-                "CLinux", "CardCore", "ClubKit", "ClubScenarios", "ReaderKit",
+                "CLinux", "CardCore", "ClubKit", "ClubScenarios", "Diagnosis", "ReaderKit",
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
@@ -161,7 +161,9 @@ let package = Package(
         ),
         .target(
             name: "ReaderCommands",
-            dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis"],
+            dependencies: [
+                "CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "KioskKit",
+            ],
             swiftSettings: [pcsc, nfc]
         ),
         .target(
@@ -191,7 +193,10 @@ let package = Package(
             dependencies: ["ReaderKit", "ReaderKitTesting", "TestSupport"],
             swiftSettings: [pcsc, nfc]
         ),
-        .testTarget(name: "DiagnosisTests", dependencies: ["ClubKit", "Diagnosis", "ReaderKit", "TestSupport"]),
+        .testTarget(
+            name: "DiagnosisTests",
+            dependencies: ["ClubKit", "Diagnosis", "KioskKit", "ReaderKit", "TestSupport"]
+        ),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
         .target(
             name: "RecordsTestSupport",
@@ -244,8 +249,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "ReaderCommands", "ToolSupport", "readerctl",
-                "clubctl", "TestSupport",
+                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "KioskKit", "ReaderCommands", "ToolSupport",
+                "readerctl", "clubctl", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [pcsc, nfc, network]

@@ -15,6 +15,7 @@ package struct ClubCtl: AsyncParsableCommand {
         subcommands: [
             Kiosk.self, Members.self, Scenarios.self, Route.self, Inbox.self, Stats.self, Visits.self, Import.self,
             Export.self, Backup.self, Check.self, Audit.self, ScreenCommands.self,
+            Config.self, Setup.self,
         ]
     )
 

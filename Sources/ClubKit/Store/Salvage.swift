@@ -52,6 +52,7 @@ struct Salvage {
         report.isNewFile = true
         report.keptFile = kept
         try Replacement(of: path, kept: kept, attempt).mark(result, attempt)
+        DatabaseFiles.give(result, toOwnerOf: path)
         try DatabaseFiles.publish(result, as: DatabaseFiles.repaired(path), attempt)
         // From here on, whoever opens the database does the rest if it is cut off.
         try DatabaseFiles.replace(path, attempt)
