@@ -112,9 +112,9 @@ struct Kiosk: ToolCommand {
         help: ArgumentHelp(
             "Whose light and sound answer a tap at the reader: reader, both or kiosk.",
             discussion: """
-                'reader', the default: the reader's own; the kiosk sends it nothing. 'both': the kiosk answers each tap \
-                besides, once it is recorded. 'kiosk': only the kiosk does; for that a setting is written into \
-                SpringCard's readers (register 02D0), which stays there.
+                'reader': the reader's own; the kiosk sends it nothing. 'both': the kiosk answers each tap besides, \
+                once it is recorded. 'kiosk': only the kiosk does; for that a setting is written into SpringCard's \
+                readers (register 02D0), which stays there.
                 """,
             valueName: "whose"
         )
@@ -491,10 +491,7 @@ struct Kiosk: ToolCommand {
     }
 }
 
-/// Whose light and sound answer a tap.
-enum ReaderLightsChoice: String, CaseIterable, ExpressibleByArgument {
-    case reader, both, kiosk
-
+extension ReaderLightsChoice: ExpressibleByArgument {
     func feedback(on backend: any ReaderBackend, _ desk: FrontDesk) -> ReaderLights? {
         guard self != .reader else { return nil }
         let (output, logger) = (desk.output, desk.club.configuration.logger)

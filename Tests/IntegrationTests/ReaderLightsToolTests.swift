@@ -1,5 +1,6 @@
 #if PCSC
 import Foundation
+import GRDB
 import ReaderKit
 import ReaderKitTesting
 import TestSupport
@@ -57,6 +58,28 @@ extension ThroughPCSCD {
             #expect(s550.actions == [.played(0x24, onAntenna: false), .played(0x23, onAntenna: false)])
             #expect(s550[0x02D0] == [0x01])
             #expect(outcome.messages.components(separatedBy: "register 02D0").count == 2, "\(outcome.messages)")
+        }
+
+        @Test("[real pcscd] With readerLights in the kiosk's file an S550 is sent nothing before the receipt is there")
+        func afterTheReceipt() async throws {
+            let s550 = SimulatedS550(passesEscape: false)
+            let slot = VirtualCardReader(reader: SimulatedReader(control: s550))
+            let file = try scratch.write("database: club.sqlite\nreaderLights: both\n", to: "kiosk.conf")
+            let tool = try Tool.clubctl.start(["kiosk", "--json", "--config", file])
+            _ = try #require(await tool.message(containing: "Serving"))
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: scratch.file("club.sqlite"), configuration: configuration)
+            try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
+            try slot.present(try tag("4|U1|x|Ann"))
+            // Read, and seconds later still not recorded.
+            _ = try #require(await tool.message(containing: "waits and is given again"))
+            #expect(s550.actions == [])
+            try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
+            _ = try #require(await tool.next("created"))
+            try await until("the signal") { s550.actions == [.played(0x24, onAntenna: false)] }
+            tool.kill(SIGINT)
+            #expect(await tool.finish().status == 130)
         }
 
         @Test("[real pcscd] Unasked, the kiosk sends an S550 nothing")

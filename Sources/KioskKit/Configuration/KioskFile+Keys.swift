@@ -162,6 +162,15 @@ extension KioskFile.Key {
                 + "number, or pcsc:, nfc: and smart-reader:. 'readerctl list' shows them."
         ),
         .init(
+            "readerLights",
+            "--reader-lights",
+            .word(ReaderLightsChoice.allCases.map(\.rawValue)),
+            initial: "reader",
+            example: "both",
+            "Whose light and sound answer a tap: the reader's own (reader), the kiosk's besides, once the tap is recorded "
+                + "(both), or the kiosk's alone (kiosk), for which a setting is written into SpringCard's readers."
+        ),
+        .init(
             "passes",
             "--passes",
             .path,

@@ -115,6 +115,8 @@ import Testing
             func transmit(_ command: [UInt8]) throws(ReaderError) -> [UInt8] { [0x6D, 0x00] }
 
             func escape(_ command: [UInt8]) -> [UInt8] {
+                // The firmware's version, by which the way to an ACR122U may be found.
+                if command.hex == "FF00480000" { return Array("ACR122U207".utf8) }
                 commands.withLock { $0.append(command.hex) }
                 return command.first == 0xFF ? [0x90, 0x00] : [0x00]
             }
