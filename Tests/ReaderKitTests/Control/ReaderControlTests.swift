@@ -377,13 +377,8 @@ import TestSupport
         for address: UInt16 in [0x02F4, 0x0318, 0x02CF, 0x02FF, 0x0315] {
             let register = ReaderRegister(address)
             await #expect(throws: ControlError.holdsKeys(address)) { try await control.read(register) }
-            await #expect(throws: ControlError.holdsKeys(address)) { try await control.send(.readRegister(address)) }
-            for data in [[], [0x02], [UInt8(address >> 8), UInt8(address & 0xFF), 0x00]] {
-                let command = ControlCommand(ControlInstruction(rawValue: 0x81), data)
-                await #expect(throws: ControlError.self) { try await control.send(command) }
-            }
         }
-        for code: UInt8 in [0x0D, 0x0E, 0x80, 0x82, 0x83, 0x84] {
+        for code: UInt8 in [0x0D, 0x0E, 0x80, 0x81, 0x82, 0x83, 0x84, 0x8E, 0xAF] {
             let command = ControlCommand(ControlInstruction(rawValue: code), [0x02, 0xF4])
             await #expect(throws: ControlError.self) { try await control.send(command) }
         }
