@@ -259,11 +259,11 @@ import ToolSupport
         let (s550, scratch) = (Self.s550(), try ScratchFolder())
         let file = try scratch.write("settings 1\n02D8 01\n02DA 010101\n02F0 00000000\n", to: "settings")
         // The theme is refused.
-        s550.refused = 0x02DA
+        s550.lockedRegister = 0x02DA
         let outcome = try await Self.run(try command(["config", "restore", "--yes", file]), s550)
         #expect(outcome.status == 1 && outcome.lines.compactMap { $0["register"] as? String } == ["02D8"])
         #expect((outcome.lines.last?["error"] as? [String: Any])?["code"] as? String == "refused")
-        s550.refused = nil
+        s550.lockedRegister = nil
         let again = try await Self.run(try command(["config", "restore", "--yes", file]), s550)
         #expect(again.status == 0 && again.lines.compactMap { $0["register"] as? String } == ["02DA"])
         let other = try scratch.write("settings 1\nfirmware: springcore/h518/puck\n02D8 02\n", to: "other")

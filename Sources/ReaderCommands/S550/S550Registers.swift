@@ -91,8 +91,8 @@ extension Output {
             let value = try await control.read(register)
             message("Register \(register) is now \(value?.hex ?? "undefined (the default is in force)").")
             return value
-        } catch ControlError.refused(_, .accessDenied) {
-            message("The reader does not show register \(register).")
+        } catch ControlError.refused(_, let status) {
+            message("The reader does not show register \(register): \(status).")
             return nil
         }
     }

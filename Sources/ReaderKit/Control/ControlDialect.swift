@@ -274,16 +274,8 @@ public struct ReaderSequence: RawRepresentable, Sendable, Hashable {
         self.init(entry.key)
     }
 
-    /// Ends all sequences.
-    public static let cancel = ReaderSequence(0x05)
-    /// The reader asks for patience.
-    public static let pleaseWait = ReaderSequence(0x08)
-    /// The reader shows which one it is.
-    public static let wink = ReaderSequence(0x0E)
     /// The reader waits for cards.
     public static let active = ReaderSequence(0x21)
-    /// A card is there.
-    public static let tagPresent = ReaderSequence(0x23)
     /// A card was read.
     public static let tagRead = ReaderSequence(0x24)
     /// A card could not be read.

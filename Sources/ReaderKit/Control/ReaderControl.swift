@@ -248,22 +248,14 @@ public final class ReaderControl: Sendable {
         try await perform { try $0.sendLast(.shutdown) }
     }
 
-    /// Sends any command of class 58, for what has no method here. A command that reads a register is subject to the same
-    /// rules as ``read(_:)``; registers are written by ``write(_:to:confirmed:)`` alone.
+    /// Sends any command of class 58 for which nothing here has a method. Registers, factory settings, resets (the
+    /// bootloader is one) and shutdown are not sent this way.
     ///
     /// - Returns: the data of the answer.
     public func send(_ command: ControlCommand) async throws -> [UInt8] {
-        let dangerous: [UInt8] = [0x0D, 0x0E, 0x80, 0x82, 0x83, 0x84]
-        guard !dangerous.contains(command.instruction.rawValue), command.data.count <= 250 else {
+        let others: [UInt8] = [0x0D, 0x0E, 0x80, 0x81, 0x82, 0x83, 0x84, 0x8E, 0xAF]
+        guard !others.contains(command.instruction.rawValue), command.data.count <= 250 else {
             throw ControlError.outOfRange("could not carry out \(command): it is not sent this way")
-        }
-        if command.instruction == .readRegister {
-            // A firmware may take no notice of what follows the address.
-            guard command.data.count == 2 else {
-                throw ControlError.outOfRange("could not carry out \(command): it has an address of two bytes")
-            }
-            let register = ReaderRegister(UInt16(command.data[0]) << 8 | UInt16(command.data[1]))
-            guard !register.holdsKeys else { throw ControlError.holdsKeys(register.address) }
         }
         return try await perform { try $0.send(command) }
     }

@@ -45,7 +45,7 @@ public final class SimulatedS550: Sendable {
         var items: [UInt8: [UInt8]]
         var actions: [Action] = []
         var isOff = false
-        var refused: UInt16?
+        var lockedRegister: UInt16?
     }
 
     /// Whether the driver passes escape commands, as it does not unless told to.
@@ -121,10 +121,13 @@ public final class SimulatedS550: Sendable {
     public var isOff: Bool { state.withLock { $0.isOff } }
 
     /// A register that may not be written.
-    public var refused: UInt16? {
-        get { state.withLock { $0.refused } }
-        set { state.withLock { $0.refused = newValue } }
+    public var lockedRegister: UInt16? {
+        get { state.withLock { $0.lockedRegister } }
+        set { state.withLock { $0.lockedRegister = newValue } }
     }
+
+    /// An item of its description; `nil` if it has none.
+    func item(_ item: ControlItem) -> [UInt8]? { state.withLock { $0.items[item.rawValue] } }
 
     /// Turns the reader off, as its button does.
     public func turnOff() { state.withLock { $0.isOff = true } }
@@ -224,7 +227,7 @@ public final class SimulatedS550: Sendable {
 
     private func write(_ data: [UInt8], _ state: inout State) -> [UInt8] {
         let (address, value) = (address(data), Array(data[2...]))
-        guard access(state) < 2, (0x0200...0x03FF).contains(address), address != state.refused else {
+        guard access(state) < 2, (0x0200...0x03FF).contains(address), address != state.lockedRegister else {
             return [Self.denied]
         }
         guard value.count <= 64 else { return [Self.wrongCount] }

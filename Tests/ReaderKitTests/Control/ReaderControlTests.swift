@@ -186,7 +186,7 @@ import TestSupport
                 switch Int.random(in: 0..<6, using: &numbers) {
                 case 0: (result, [])
                 case 1: (result, Array(answer.prefix(Int.random(in: 0...answer.count, using: &numbers))))
-                case 2: (result, answer + [UInt8](repeating: 0x1B, count: Int.random(in: 1...65_000, using: &numbers)))
+                case 2: (result, answer + [UInt8](repeating: 0x1B, count: Int.random(in: 1...2000, using: &numbers)))
                 case 3: (result, [UInt8.random(in: 0...255, using: &numbers)] + answer.dropFirst())
                 case 4: (PCSCCode(rawValue: [0x8010_0016, 0x8010_0013, 0x8010_002F][Int(numbers.next() % 3)]), [])
                 default: (result, answer)
@@ -214,6 +214,21 @@ import TestSupport
         }
         // Whatever came back, the profile is the one that was wanted.
         #expect(s550[0x02C0].map { $0[0] & 0x07 } == 0x02)
+    }
+
+    /// The table of functions has what a driver says of the reader.
+    @Test func attributes() {
+        let s550 = SimulatedS550()
+        let library = s550.library(named: Self.name)
+        let handle = library.connect(1, Self.name, .direct, 0).handle
+        #expect(library.getAttribute(handle, 0x0001_0103).value == Array("000A1B2C".utf8))
+        #expect(library.getAttribute(handle, 0x0001_0100).value == Array("SpringCard".utf8))
+        #expect(PCSCFeatures.number(library.getAttribute(handle, PCSCFeatures.maxInput).value) == 65_544)
+        #expect(library.getAttribute(handle, 0x0001_0199).code == .unsupportedFeature)
+        let properties = PCSCFeatures.read { library.control(handle, $0, []).answer }
+        #expect(properties.product == [0x1C34, 0x6122] && properties.passesEscape)
+        s550.turnOff()
+        #expect(library.getAttribute(handle, 0x0001_0103).code == PCSCCode(rawValue: 0x8010_0017))
     }
 
     @Test func withoutControl() async throws {
@@ -362,13 +377,8 @@ import TestSupport
         for address: UInt16 in [0x02F4, 0x0318, 0x02CF, 0x02FF, 0x0315] {
             let register = ReaderRegister(address)
             await #expect(throws: ControlError.holdsKeys(address)) { try await control.read(register) }
-            await #expect(throws: ControlError.holdsKeys(address)) { try await control.send(.readRegister(address)) }
-            for data in [[], [0x02], [UInt8(address >> 8), UInt8(address & 0xFF), 0x00]] {
-                let command = ControlCommand(ControlInstruction(rawValue: 0x81), data)
-                await #expect(throws: ControlError.self) { try await control.send(command) }
-            }
         }
-        for code: UInt8 in [0x0D, 0x0E, 0x80, 0x82, 0x83, 0x84] {
+        for code: UInt8 in [0x0D, 0x0E, 0x80, 0x81, 0x82, 0x83, 0x84, 0x8E, 0xAF] {
             let command = ControlCommand(ControlInstruction(rawValue: code), [0x02, 0xF4])
             await #expect(throws: ControlError.self) { try await control.send(command) }
         }
