@@ -125,7 +125,7 @@ let package = Package(
         .target(
             name: "KioskKit",
             dependencies: [
-                "CLinux", "CardCore", "ClubKit", "ClubScenarios", "ReaderKit",
+                "CLinux", "CardCore", "ClubKit", "ClubScenarios", "Diagnosis", "ReaderKit",
                 .product(name: "Yams", package: "Yams"),
             ]
         ),
@@ -162,7 +162,9 @@ let package = Package(
         ),
         .target(
             name: "ReaderCommands",
-            dependencies: ["CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis"],
+            dependencies: [
+                "CEdit", "ToolSupport", "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "KioskKit",
+            ],
             swiftSettings: [pcsc, nfc]
         ),
         .target(
@@ -194,7 +196,10 @@ let package = Package(
             dependencies: ["ReaderKit", "ReaderKitTesting", "TestSupport"],
             swiftSettings: [pcsc, nfc]
         ),
-        .testTarget(name: "DiagnosisTests", dependencies: ["ClubKit", "Diagnosis", "ReaderKit", "TestSupport"]),
+        .testTarget(
+            name: "DiagnosisTests",
+            dependencies: ["ClubKit", "Diagnosis", "KioskKit", "ReaderKit", "TestSupport"]
+        ),
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
         .target(
             name: "RecordsTestSupport",
@@ -247,8 +252,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "readerctl", "clubctl", "TestSupport",
-                "ToolSupport",
+                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "KioskKit", "readerctl", "clubctl",
+                "TestSupport", "ToolSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [pcsc, nfc, network]

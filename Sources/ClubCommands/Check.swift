@@ -44,7 +44,7 @@ struct Check: DatabaseCommand {
     }
 
     private func check(_ out: Output) async throws {
-        if let path = database.emptyFile {
+        if let path = try database.location().emptyFile {
             return out.message("\(path) is empty: it holds no club yet. 'clubctl kiosk' makes one in it.")
         }
         let findings: [IntegrityFinding]
@@ -67,11 +67,15 @@ struct Check: DatabaseCommand {
     }
 
     private func mend(_ out: Output) async throws {
+        let folder = try database.place().file?["backups.folder"]
         let club = try database.closedClub()
         let offered = Mutex<RepairOffer?>(nil)
         let report: RepairReport
         do throws(ClubError) {
-            report = try await club.repair(by: action.context, from: snapshots.folder(of: database)) { offer in
+            report = try await club.repair(
+                by: action.context,
+                from: snapshots.folder(of: club.configuration.database, configured: folder)
+            ) { offer in
                 offered.withLock { $0 = offer }
                 return await choose(offer, out)
             }

@@ -48,6 +48,7 @@ struct Kiosk: ToolCommand {
             visitors may see. What was written to standard error meanwhile is repeated when the kiosk ends.
 
             EXAMPLES
+              clubctl kiosk --config \(KioskFile.standardPath)
               clubctl kiosk --scenarios scenarios.yaml
               clubctl kiosk --listen /run/clubkit/messages --on print=/usr/local/bin/print-voucher
               clubctl kiosk --replay day.capture --once --json --scenarios scenarios.yaml
@@ -55,6 +56,17 @@ struct Kiosk: ToolCommand {
     )
 
     @OptionGroup var output: OutputOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Take the options from this file; those that are given here win.",
+            discussion: "'clubctl config example' prints one, and 'clubctl config check' checks it.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var config: String?
+
     @OptionGroup var database: DatabaseOptions
     @OptionGroup var readers: ReaderOptions
     @OptionGroup var options: ReplayOptions
@@ -107,7 +119,29 @@ struct Kiosk: ToolCommand {
     @Option(help: ArgumentHelp("From how few visits that are left a tap says so.", valueName: "visits"))
     var visitsWarning = 2
 
+    @Option(
+        help: ArgumentHelp(
+            "Remove visits that are older than so many days; members keep their totals.",
+            valueName: "days"
+        )
+    )
+    var retention: Int?
+
     func validate() throws {
+        guard cooldown >= 0, cooldown <= 366 * 86_400 else {
+            throw ValidationError("--cooldown takes a number of seconds from 0 to \(366 * 86_400).")
+        }
+        guard (0...3660).contains(expiryWarning) else {
+            throw ValidationError("--expiry-warning takes a number of days from 0 to 3660.")
+        }
+        guard visitsWarning >= 0 else { throw ValidationError("--visits-warning takes a number from 0 on.") }
+        guard (1...36_500).contains(retention ?? 1) else {
+            throw ValidationError("--retention takes a number of days from 1 to 36500.")
+        }
+        // What goes together is seen when the file has been read.
+        guard config == nil else { return }
+        try http.check()
+        try messages.check()
         if recordings == nil, options.start != nil || options.seed != nil || options.strict || options.realtime {
             throw ValidationError("--start, --seed, --strict and --realtime go with --replay.")
         }
@@ -117,16 +151,9 @@ struct Kiosk: ToolCommand {
         if recording != nil, let live = readers.chosen.first(where: \.isLive) {
             throw ValidationError("--reader \(live) means live readers; with --replay, name a reader of the recording.")
         }
-        guard cooldown >= 0, cooldown <= 366 * 86_400 else {
-            throw ValidationError("--cooldown takes a number of seconds from 0 to \(366 * 86_400).")
-        }
-        guard (0...3660).contains(expiryWarning) else {
-            throw ValidationError("--expiry-warning takes a number of days from 0 to 3660.")
-        }
         if recordings != nil, messages.hasSources {
             throw ValidationError("A replay takes no messages from outside; leave out --listen and --messages.")
         }
-        guard visitsWarning >= 0 else { throw ValidationError("--visits-warning takes a number from 0 on.") }
     }
 
     /// What is replayed; `nil` if readers are served.
@@ -153,6 +180,34 @@ struct Kiosk: ToolCommand {
     private var scenarioFile: ScenarioFile? { scenarios.map { ScenarioFile(path: $0) } }
 
     func perform() async throws {
+        guard let config else { return try await serveTaps() }
+        var kiosk = self
+        try await output.output.tellingErrors { kiosk = try Self.merged(config) }
+        try await kiosk.serveTaps()
+    }
+
+    /// The kiosk of a file and of the options that were given besides.
+    private static func merged(_ path: String) throws -> Kiosk {
+        let file = try KioskFile.ofKiosk(path)
+        var given: [String] = []
+        var words = CommandLine.arguments.drop { $0 != configuration.commandName ?? "kiosk" }.dropFirst().makeIterator()
+        while let word = words.next() {
+            if word == "--config" { _ = words.next() } else if !word.hasPrefix("--config=") { given.append(word) }
+        }
+        var arguments = file.arguments(besides: given) + given
+        // Another file's club is none of this kiosk's.
+        if !arguments.contains(where: { $0 == "--database" || $0.hasPrefix("--database=") }) {
+            arguments.append("--database=\(DatabaseLocation.standard().path)")
+        }
+        do {
+            return try Kiosk.parse(arguments)
+        } catch {
+            let reason = Kiosk.message(for: error)
+            throw ToolFailure("\(path) and the other options do not go together: \(reason)", exit: ToolExit.usage)
+        }
+    }
+
+    private func serveTaps() async throws {
         var prepared: Prepared?
         // What goes wrong later is reported as an event.
         try await output.output.tellingErrors { prepared = try await prepare() }
@@ -245,6 +300,8 @@ struct Kiosk: ToolCommand {
             configuration.cooldown = .seconds(cooldown)
             configuration.expiryWarningDays = expiryWarning
             configuration.visitsLeftWarning = visitsWarning
+            configuration.visitRetention = retention.map { .seconds($0 * 86_400) }
+            configuration.identity.operatorName = screen.theme.clubName ?? ""
         }
         // Recorded taps are refused after a restart too. A replay is of recorded taps.
         if captures == nil { site?.memory = club.passMemory }
@@ -266,7 +323,7 @@ struct Kiosk: ToolCommand {
 
     private func replay(_ captures: [Capture], _ site: PassSite?, _ desk: FrontDesk, _ model: KioskModel) async throws {
         let club = desk.club
-        desk.output.message("Replaying into \(database.path).")
+        desk.output.message("Replaying into \(club.configuration.database.path).")
         // Which moment a replay begins at is asked by code that cannot throw.
         let failure = Mutex<(any Error)?>(nil)
         let backend = try options.backend(captures) { capture in
@@ -309,7 +366,12 @@ struct Kiosk: ToolCommand {
     }
 
     /// Reports which readers are not there to be served, and after some seconds what the doctor finds.
-    private func reportReaders(of backend: any ReaderBackend, _ model: KioskModel, _ output: Output) async {
+    private func reportReaders(
+        of backend: any ReaderBackend,
+        _ model: KioskModel,
+        _ database: DatabaseLocation,
+        _ output: Output
+    ) async {
         let all = await backend.listing().readers
         let missing = readers.missing(in: all)
         if !missing.isEmpty {
@@ -321,15 +383,20 @@ struct Kiosk: ToolCommand {
         } else {
             return
         }
-        await diagnose(backend, model, output)
+        await diagnose(backend, model, database, output)
     }
 
     /// Reports what the doctor finds if there is still no reader to be served after some seconds.
-    private func diagnose(_ backend: any ReaderBackend, _ model: KioskModel, _ output: Output) async {
+    private func diagnose(
+        _ backend: any ReaderBackend,
+        _ model: KioskModel,
+        _ database: DatabaseLocation,
+        _ output: Output
+    ) async {
         guard (try? await Task.sleep(for: .seconds(doctorAfter))) != nil else { return }
         let now = await backend.listing().readers
         guard readers.isChoice ? !readers.missing(in: now).isEmpty : now.isEmpty else { return }
-        let club = Diagnosis.clubChecks(database: database.location, passes: passes.file, scenarios: scenarios)
+        let club = Diagnosis.clubChecks(database: database, passes: passes.file, scenarios: scenarios)
         let report = await Diagnosis(checks: Diagnosis.readerChecks + club).run(on: Machine(probe: .ownExecutable))
         // A reader may have come in the meantime.
         guard !Task.isCancelled, let first = report.first else { return }
@@ -348,16 +415,19 @@ struct Kiosk: ToolCommand {
             configuration: ScannerConfiguration(site: site, serves: { [readers] in readers.matches($0) })
         )
         let present = Mutex<Set<ReaderInfo>>([])
+        let database = desk.club.configuration.database
         desk.output.message("The kiosk is open, on \(database.path).")
         // Beside the work, since a service that hangs must not keep the kiosk closed.
-        let examination = Mutex(Task { [output = desk.output] in await reportReaders(of: backend, model, output) })
+        let examination = Mutex(
+            Task { [output = desk.output] in await reportReaders(of: backend, model, database, output) }
+        )
         @Sendable func diagnoseLater() {
             examination.withLock { task in
                 task.cancel()
-                task = Task { [output = desk.output] in await diagnose(backend, model, output) }
+                task = Task { [output = desk.output] in await diagnose(backend, model, database, output) }
             }
         }
-        let keeping = snapshots.keep(of: desk.club, database, desk.output)
+        let keeping = snapshots.keep(of: desk.club, desk.output)
         let following = Task { [club = desk.club, folder = snapshots.place.folder(of: database)] in
             try? await model.follow(club, backups: folder)
         }

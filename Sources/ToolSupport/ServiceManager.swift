@@ -48,26 +48,25 @@ package struct ServiceManager: Sendable {
     ) -> some AsyncSequence<Element?, Never> & Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Element?.self)
         let isWaiting = Mutex(false)
-        let task = Task {
-            await withTaskGroup(of: Void.self) { group in
-                if let interval {
-                    group.addTask {
-                        while !Task.isCancelled {
-                            let isNew = isWaiting.withLock { isWaiting in
-                                defer { isWaiting = true }
-                                return !isWaiting
-                            }
-                            if isNew { continuation.yield(nil) }
-                            try? await Task.sleep(for: interval)
-                        }
-                    }
+        let pulses = Task {
+            guard let interval else { return }
+            while !Task.isCancelled {
+                let isNew = isWaiting.withLock { isWaiting in
+                    defer { isWaiting = true }
+                    return !isWaiting
                 }
-                for await element in source { continuation.yield(element) }
-                group.cancelAll()
+                if isNew { continuation.yield(nil) }
+                try? await Task.sleep(for: interval)
             }
+        }
+        let elements = Task {
+            for await element in source { continuation.yield(element) }
             continuation.finish()
         }
-        continuation.onTermination = { _ in task.cancel() }
+        continuation.onTermination = { _ in
+            pulses.cancel()
+            elements.cancel()
+        }
         return stream.map { element in
             if element == nil { isWaiting.withLock { $0 = false } }
             return element

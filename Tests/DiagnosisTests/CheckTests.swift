@@ -1,5 +1,6 @@
 import ClubKit
 import Foundation
+import KioskKit
 import Testing
 
 @testable import Diagnosis
@@ -8,7 +9,7 @@ import Testing
 @Suite struct CheckTests {
     /// All checks, on the club of ``MachineTree``.
     static let diagnosis = Diagnosis(
-        checks: Diagnosis.readerChecks
+        checks: Diagnosis.readerChecks + [Diagnosis.configurationCheck(KioskFile.standardPath)]
             + Diagnosis.clubChecks(
                 database: .file(path: MachineTree.club),
                 passes: "/etc/passes.json",
@@ -18,7 +19,8 @@ import Testing
 
     /// The checks without the files that not every kiosk has.
     private static let healthy = Diagnosis(
-        checks: Diagnosis.readerChecks + Diagnosis.clubChecks(database: .file(path: MachineTree.club))
+        checks: Diagnosis.readerChecks + [Diagnosis.configurationCheck(nil)]
+            + Diagnosis.clubChecks(database: .file(path: MachineTree.club))
     )
 
     @Test("A machine without trouble: every check is fine, one by one")

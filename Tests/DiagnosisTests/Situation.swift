@@ -402,6 +402,14 @@ struct Situation: Sendable {
             $0.now = Date(timeIntervalSinceNow: 60)
             try FileManager.default.removeItem(atPath: $0.root + MachineTree.club + ".snapshots")
         },
+        Situation("club.configuration", "a wrong word in the kiosk's file", .broken, "kiosk.conf:1:1: there is no key")
+        {
+            try $0.write("/etc/clubkit/kiosk.conf", "databse: club.sqlite\n")
+        },
+        Situation("club.configuration", "a theme that is not there", .broken, "kiosk.conf:1:11: screen.theme:") {
+            try $0.write("/etc/clubkit/kiosk.conf", "screen: { theme: theme.yaml }\n")
+        },
+        Situation("club.configuration", "no file where one is named", .broken, "cannot be read") { _ in },
         Situation("club.passes", "a file of passes that is none", .broken, "The passes cannot be used") {
             try $0.write("/etc/passes.json", "{\"appleVAS\": 1}", mode: 0o600)
         },

@@ -41,6 +41,7 @@ struct ClubHelpToolTests {
             "members merge", "members history", "members search", "export", "import", "stats", "check", "backup",
             "scenarios list", "scenarios check", "scenarios test", "scenarios explain", "scenarios history",
             "scenarios redeem", "scenarios refund", "inbox list", "inbox replay", "inbox prune", "route",
+            "config check", "config example", "setup",
         ] {
             #expect(names.contains(name), "\(name)")
         }

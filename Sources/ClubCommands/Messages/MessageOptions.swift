@@ -67,6 +67,10 @@ struct MessageOptions: ParsableArguments, Sendable {
         guard messageTimeout >= 0.001, messageTimeout <= 86_400 else {
             throw ValidationError("--message-timeout takes a number of seconds from 0.001 to 86400.")
         }
+    }
+
+    /// Refuses what cannot be done.
+    func check() throws {
         for type in cardTypes where !programs.contains(where: { $0.type == type }) {
             throw ValidationError(
                 "--card-messages \(type) goes with --on \(type)=PROGRAM: the kiosk itself does nothing at a card's message."

@@ -44,35 +44,8 @@ struct HTTPOptions: ParsableArguments, Sendable {
     )
     var proxyHeader: String?
 
-    /// Where to listen.
-    struct ListenAddress {
-        var host: String
-        var port: Int
-
-        /// Whether only this machine reaches it.
-        var isLoopback: Bool {
-            var (four, six) = (in_addr(), in6_addr())
-            if inet_pton(AF_INET, host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
-            if inet_pton(AF_INET6, host, &six) == 1 { return host == "::1" || host.hasPrefix("::ffff:127.") }
-            return host == "localhost"
-        }
-
-        init?(_ text: String) {
-            let colon = text.lastIndex(of: ":")
-            let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
-            guard digits.allSatisfy(\.isNumber), let port = UInt16(digits) else { return nil }
-            self.port = Int(port)
-            host = colon.map { text[..<$0].lowercased() } ?? ""
-            if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-            // An address of six groups without brackets, or a whole URL.
-            if host.isEmpty ? text.hasPrefix("[") : host.contains("/") || (host.contains(":") && !text.hasPrefix("[")) {
-                return nil
-            }
-            if host.isEmpty { host = "127.0.0.1" }
-        }
-    }
-
-    func validate() throws {
+    /// Refuses what cannot be served.
+    func check() throws {
         guard let address else {
             guard tokenFile == nil, names.isEmpty, proxyHeader == nil else {
                 throw ValidationError("--http-token, --http-name and --http-proxy-header go with --http.")
@@ -82,16 +55,10 @@ struct HTTPOptions: ParsableArguments, Sendable {
         guard let place = ListenAddress(address) else {
             throw ValidationError("--http takes an address and a port, such as 127.0.0.1:8080, or the port alone.")
         }
-        for name in names
-        where name.isEmpty
-            || name.contains(where: { !$0.isASCII || !($0.isLetter || $0.isNumber || "-._".contains($0)) })
-        {
+        guard names.allSatisfy(ListenAddress.isHost) else {
             throw ValidationError("--http-name takes the name alone, without a port, such as screen.club.example.")
         }
-        if let proxyHeader,
-            proxyHeader.isEmpty
-                || proxyHeader.contains(where: { !$0.isASCII || !($0.isLetter || $0.isNumber || "-_".contains($0)) })
-        {
+        guard proxyHeader.map(ListenAddress.isHeader) ?? true else {
             throw ValidationError("--http-proxy-header takes the name of a header, such as X-Remote-User.")
         }
         #if NETWORK
@@ -153,6 +120,11 @@ extension HTTPOptions {
             let reason = String(cString: strerror(errno))
             throw ToolFailure("could not make the token \(path): \(reason).", exit: ToolExit.inputOutput)
         }
+        return try existingToken(path)
+    }
+
+    /// Reads a token that somebody made.
+    static func existingToken(_ path: String) throws(ToolFailure) -> String {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 4096,
             let text = try? String(contentsOfFile: path, encoding: .utf8)

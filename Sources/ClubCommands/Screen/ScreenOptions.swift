@@ -15,6 +15,9 @@ struct ThemeOptions: ParsableArguments, Sendable {
     )
     var path: String?
 
+    @Option(help: ArgumentHelp("The club's name on the screen, in place of the theme's.", valueName: "name"))
+    var clubName: String?
+
     @Option(help: "The language of the screen, in place of the theme's: en, de, zh-Hans or ar.")
     var language: Language?
 
@@ -31,6 +34,7 @@ struct ThemeOptions: ParsableArguments, Sendable {
     /// A theme of the file, with what the command line overrides.
     func with(_ theme: Theme) -> Theme {
         var theme = theme
+        if let clubName { theme.clubName = clubName }
         if let language { theme.language = language }
         return theme
     }

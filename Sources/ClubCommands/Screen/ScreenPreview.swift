@@ -105,7 +105,8 @@ private final class ScreenWalk {
             Task {
                 for await result in ThemeFile(path).changes() {
                     switch result {
-                    case .success(var theme):
+                    case .success(let changed):
+                        var theme = options.with(changed)
                         theme.language = self.theme.language
                         self.theme = theme
                         show()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClubKit
 import Foundation
+import KioskKit
 import ReaderKit
 import ToolSupport
 
@@ -8,37 +9,46 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "The club's database.",
-            discussion: "By default $XDG_DATA_HOME/clubkit/club.sqlite, or ~/.local/share/clubkit/club.sqlite.",
+            discussion: """
+                By default $XDG_DATA_HOME/clubkit/club.sqlite, or ~/.local/share/clubkit/club.sqlite. Without either it \
+                is the one that \(KioskFile.standardPath) names, if that is there; the file that \(KioskFile.variable) \
+                names comes before all of these.
+                """,
             valueName: "path"
         ),
         completion: .file(extensions: ["sqlite"])
     )
     var database: String?
 
-    var location: DatabaseLocation { database.map { .file(path: $0) } ?? .standard() }
-
-    var path: String {
-        if case .file(let path) = location { path } else { "memory" }
+    /// Where the club is, and the kiosk's file that says so.
+    ///
+    /// - Throws: ``AnothersClub`` if this user may not use it; ``KioskFileError``.
+    func place() throws -> ClubPlace {
+        if let database {
+            try AnothersClub.check(database, mayBeNew: false)
+            return ClubPlace(database: .file(path: database))
+        }
+        let place: ClubPlace
+        do throws(KioskFileError) {
+            place = try ClubPlace.find(environment: ProcessInfo.processInfo.environment)
+        } catch {
+            if error.unreadable == EACCES { throw AnothersClub(path: error.path) }
+            throw error
+        }
+        if place.file != nil, case .file(let path) = place.database { try AnothersClub.check(path, mayBeNew: true) }
+        return place
     }
 
-    /// The path of a database of no bytes.
-    var emptyFile: String? {
-        var status = stat()
-        guard case .file(let path) = location, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-            status.st_size == 0, !FileManager.default.fileExists(atPath: path + "-wal")
-        else { return nil }
-        return path
-    }
-
-    private var isMissing: Bool {
-        if case .file(let path) = location { !FileManager.default.fileExists(atPath: path) } else { false }
-    }
+    /// Where the club is.
+    func location() throws -> DatabaseLocation { try place().database }
 
     /// A club that is not open, on a database which must exist already.
     func closedClub() throws -> Club {
-        if isMissing {
+        let location = try location()
+        if location.isMissing {
             throw ToolFailure(
-                "could not open \(path): there is no such database. Check --database; 'clubctl kiosk' creates one.",
+                "could not open \(location.path): there is no such database. Check --database; 'clubctl kiosk' creates "
+                    + "one.",
                 exit: ToolExit.noInput
             )
         }
@@ -55,17 +65,19 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     /// Works with a club that is open on the database, which is created if it is missing, and closes it. A person is
     /// told that it was created: the path may be mistyped.
     func withNewClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
-        let isNew = isMissing || emptyFile != nil
+        let location = try location()
+        let isNew = location.isMissing || location.emptyFile != nil
         let club = try await open()
-        if isNew { Output.tell("There was no database at \(path): a new one was made.") }
+        if isNew { Output.tell("There was no database at \(location.path): a new one was made.") }
         return try await Self.closing(club, work)
     }
 
     /// Works with a club whose database is created if it is missing, unless nothing is to be changed: then an empty club
     /// in memory stands for it.
     func withClub<Result>(dryRun: Bool, _ work: (Club) async throws -> Result) async throws -> Result {
-        guard dryRun, isMissing else { return try await withNewClub(work) }
-        Output.tell("There is no database at \(path): this is what would be imported into a new one.")
+        let location = try location()
+        guard dryRun, location.isMissing else { return try await withNewClub(work) }
+        Output.tell("There is no database at \(location.path): this is what would be imported into a new one.")
         let club = Self.club(.memory)
         try await club.open()
         return try await Self.closing(club, work)
@@ -90,7 +102,7 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         scenarios: [Scenario] = [],
         configure: (inout ClubConfiguration) -> Void = { _ in }
     ) async throws -> Club {
-        let club = Self.club(location, configure: configure)
+        let club = Self.club(try location(), configure: configure)
         club.setScenarios(scenarios, delivery: .application)
         try await club.open()
         return club
@@ -107,6 +119,24 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         // By itself a club takes what a killed kiosk left to be delivered for delivered when it has told of it, which
         // nobody would see here.
         return Club(configuration: configuration).setScenarios([], delivery: .application)
+    }
+}
+
+extension DatabaseLocation {
+    /// The path of the file, for people.
+    var path: String { if case .file(let path) = self { path } else { "memory" } }
+
+    /// The path of a database of no bytes.
+    var emptyFile: String? {
+        var status = stat()
+        guard case .file(let path) = self, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_size == 0, !FileManager.default.fileExists(atPath: path + "-wal")
+        else { return nil }
+        return path
+    }
+
+    var isMissing: Bool {
+        if case .file(let path) = self { !FileManager.default.fileExists(atPath: path) } else { false }
     }
 }
 

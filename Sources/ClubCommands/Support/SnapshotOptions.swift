@@ -16,9 +16,14 @@ struct SnapshotFolderOption: ParsableArguments, Sendable {
     var path: String?
 
     /// - Returns: `nil` for a database in memory.
-    func folder(of database: DatabaseOptions) -> SnapshotFolder? {
-        guard case .file(let file) = database.location else { return nil }
-        return SnapshotFolder(ofDatabase: file, in: path.map { URL(fileURLWithPath: $0, isDirectory: true) })
+    ///
+    /// - Parameter configured: the folder that the kiosk's file names.
+    func folder(of database: DatabaseLocation, configured: String? = nil) -> SnapshotFolder? {
+        guard case .file(let file) = database else { return nil }
+        return SnapshotFolder(
+            ofDatabase: file,
+            in: (path ?? configured).map { URL(fileURLWithPath: $0, isDirectory: true) }
+        )
     }
 }
 
@@ -43,8 +48,8 @@ struct SnapshotOptions: ParsableArguments, Sendable {
 
     /// Makes a snapshot whenever the latest is a day old, until it is cancelled. What goes wrong is a warning, and is
     /// tried again an hour later.
-    func keep(of club: Club, _ database: DatabaseOptions, _ output: Output) -> Task<Void, Never>? {
-        guard count > 0, let folder = place.folder(of: database) else { return nil }
+    func keep(of club: Club, _ output: Output) -> Task<Void, Never>? {
+        guard count > 0, let folder = place.folder(of: club.configuration.database) else { return nil }
         return Task {
             // Who opens the kiosk wants to see taps, not the disk at work.
             var pause = firstSnapshotAfter

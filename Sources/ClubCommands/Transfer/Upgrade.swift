@@ -24,7 +24,7 @@ struct Upgrade: DatabaseCommand {
     var undo = false
 
     func perform(_ out: Output) async throws {
-        let configuration = ClubConfiguration(database: database.location)
+        let configuration = ClubConfiguration(database: try database.location())
         if undo {
             let report = try MemberStore.undoUpgrade(configuration)
             return try out.result(
@@ -39,7 +39,7 @@ struct Upgrade: DatabaseCommand {
         let report = try await MemberStore.upgrade(configuration)
         let counts = "\(Count.text(report.members, "member")), \(Count.text(report.visits, "visit"))"
         let kept = report.keptFile.map {
-            "Upgraded \(database.path), checked: \(counts).\nThe former one is kept in \($0)."
+            "Upgraded \(configuration.database.path), checked: \(counts).\nThe former one is kept in \($0)."
         }
         try out.result(report, text: kept ?? "There is nothing to upgrade.")
     }

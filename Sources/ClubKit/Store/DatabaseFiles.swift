@@ -13,6 +13,7 @@ enum DatabaseFiles {
         do throws(FileSteps.Failure) {
             try FileSteps.makeDirectories((path as NSString).deletingLastPathComponent)
             close(try FileSteps.create(path))
+            give(path, toOwnerOf: FileSteps.folder(of: path))
         } catch {
             guard error.code == EEXIST else { throw ClubError(errno: error.code, attempting: attempt) }
             var status = stat()
@@ -206,10 +207,19 @@ enum DatabaseFiles {
         throw ClubError(.fileExists, attempting: attempt, detail: detail)
     }
 
-    /// Copies a database and what is in its log.
+    /// Gives a file that root has made to the owner of another, who is to use it.
+    static func give(_ file: String, toOwnerOf other: String) {
+        var status = stat()
+        guard geteuid() == 0, stat(other, &status) == 0, status.st_uid != 0 else { return }
+        _ = chown(file, status.st_uid, status.st_gid)
+    }
+
+    /// Copies a database and what is in its log, for the same owner.
     static func copyWithLog(_ path: String, to place: String, _ attempt: String) throws(ClubError) {
-        try copy(path, to: place, attempt)
-        if hasContent(path + "-wal") { try copy(path + "-wal", to: place + "-wal", attempt) }
+        for ending in ["", "-wal"] where ending.isEmpty || hasContent(path + ending) {
+            try copy(path + ending, to: place + ending, attempt)
+            give(place + ending, toOwnerOf: path)
+        }
         FileSteps.synchroniseFolder(of: place)
     }
 

@@ -55,6 +55,7 @@ struct Replacement: Equatable {
         let kept = DatabaseFiles.free(place)
         try DatabaseFiles.copyWithLog(path, to: kept, attempt)
         try Replacement(of: path, kept: kept, attempt).mark(result, attempt)
+        DatabaseFiles.give(result, toOwnerOf: path)
         try DatabaseFiles.publish(result, as: DatabaseFiles.repaired(path), attempt)
         try DatabaseFiles.replace(path, attempt)
         return kept

@@ -194,6 +194,10 @@ extension ScenarioConfiguration {
         /// The remedy, in whole sentences.
         public var hint: String
 
+        package init(line: Int, column: Int, path: String, message: String, hint: String) {
+            (self.line, self.column, self.path, self.message, self.hint) = (line, column, path, message, hint)
+        }
+
         /// Returns one line for people, which begins with the file, the line and the column.
         public func text(in file: String) -> String {
             let place = line > 0 ? "\(file):\(line):\(column): " : "\(file): "

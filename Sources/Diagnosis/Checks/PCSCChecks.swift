@@ -511,7 +511,8 @@ extension Machine {
 
     /// What makes the kiosk look at what it read when it started.
     package var restartKiosk: [Remedy] {
-        hasSystemd && ["/etc", "/usr/lib", "/lib"].contains { exists("\($0)/systemd/system/clubkit.service") }
+        // Of an administrator, or of a package.
+        hasSystemd && ["/etc", "/usr/lib", "/lib"].contains { exists($0 + "/systemd/system/clubkit.service") }
             ? [.command("sudo systemctl restart clubkit.service")] : [.instruction("Then start the kiosk anew.")]
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import ClubKit
 import Diagnosis
 import Foundation
+import KioskKit
 import ToolSupport
 
 struct Doctor: ReportingCommand {
@@ -93,7 +94,7 @@ struct Doctor: ReportingCommand {
         if [watch, fix, undo, report != nil].count(where: \.self) > 1 {
             throw ValidationError("--watch, --fix, --undo and --report cannot be given together.")
         }
-        let checks = Diagnosis.readerChecks + Diagnosis.clubChecks()
+        let checks = Diagnosis.readerChecks + [Diagnosis.configurationCheck(nil)] + Diagnosis.clubChecks()
         for id in only where !checks.contains(where: { $0.id == id || $0.id.hasPrefix(id + ".") }) {
             throw ValidationError("There is no check '\(id)'. There are: \(checks.map(\.id).joined(separator: ", ")).")
         }
@@ -117,16 +118,23 @@ private struct Examination {
         out = command.output.output
         let kiosk = try Self.kioskUser(command)
         user = kiosk?.user ?? .current
-        let standard = DatabaseLocation.standard(
-            environment: kiosk.map { ["HOME": $0.home] } ?? ProcessInfo.processInfo.environment
-        )
+        var environment = ProcessInfo.processInfo.environment
+        let configuration = ClubPlace.configuration(environment: environment)
+        // The place of the club is a matter of the user who runs the kiosk.
+        if let kiosk {
+            environment["HOME"] = kiosk.home
+            environment["XDG_DATA_HOME"] = nil
+        }
+        // A file that cannot be used is told of by its check.
+        let file = configuration.flatMap { try? KioskFile(path: $0) }
+        let place = (try? ClubPlace.find(environment: environment))?.database
         diagnosis = Diagnosis(
-            checks: Diagnosis.readerChecks
+            checks: Diagnosis.readerChecks + [Diagnosis.configurationCheck(configuration)]
                 + Diagnosis.clubChecks(
-                    database: command.database.map { .file(path: $0) } ?? standard,
-                    snapshots: command.snapshotFolder,
-                    passes: command.passes,
-                    scenarios: command.scenarios
+                    database: command.database.map { .file(path: $0) } ?? place ?? .standard(environment: environment),
+                    snapshots: command.snapshotFolder ?? file?["backups.folder"],
+                    passes: command.passes ?? file?["passes"],
+                    scenarios: command.scenarios ?? file?["scenarios"]
                 )
         )
     }

@@ -340,23 +340,28 @@ extension ScenarioFileReader {
 }
 
 /// What is found in a file, up to a number.
-struct ScenarioFileFindings: Error {
-    private(set) var all: [ScenarioConfiguration.Finding] = []
+package struct ScenarioFileFindings: Error {
+    package private(set) var all: [ScenarioConfiguration.Finding] = []
     private var isMore = false
 
-    var isEmpty: Bool { all.isEmpty }
+    package var isEmpty: Bool { all.isEmpty }
 
     /// Whether further ones are only counted, so that they need not be worked out.
-    var isFull: Bool { all.count >= ScenarioConfigurationError.mostFindings }
+    package var isFull: Bool { all.count >= ScenarioConfigurationError.mostFindings }
 
-    init() {}
+    package init() {}
 
     init(_ line: Int, _ column: Int, _ message: String, _ hint: String) {
         add(line, column, "", message, hint)
     }
 
-    mutating func add(_ line: Int, _ column: Int, _ path: String, _ message: String, _ hint: @autoclosure () -> String)
-    {
+    package mutating func add(
+        _ line: Int,
+        _ column: Int,
+        _ path: String,
+        _ message: String,
+        _ hint: @autoclosure () -> String
+    ) {
         guard !isFull else {
             isMore = true
             return
@@ -365,7 +370,7 @@ struct ScenarioFileFindings: Error {
     }
 
     /// By line and column; the last one says so if there are more.
-    var sorted: [ScenarioConfiguration.Finding] {
+    package var sorted: [ScenarioConfiguration.Finding] {
         let sorted = all.enumerated().sorted {
             ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
         }.map(\.element)

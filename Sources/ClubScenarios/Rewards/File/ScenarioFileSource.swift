@@ -120,13 +120,13 @@ struct ScenarioFileSource {
 }
 
 /// A value of a file of scenarios and where it stands, free of the parser that read it.
-struct ScenarioFileNode: Sendable {
+package struct ScenarioFileNode: Sendable {
     /// The line and the column in Unicode scalars, from 1.
-    var line: Int
-    var column: Int
-    var content: Content
+    package var line: Int
+    package var column: Int
+    package var content: Content
 
-    enum Content: Sendable {
+    package enum Content: Sendable {
         /// A text as it was written, whatever it looks like. Plain: without quotes.
         case text(String, isPlain: Bool)
         case list([ScenarioFileNode])
@@ -136,48 +136,50 @@ struct ScenarioFileNode: Sendable {
         case unusable
     }
 
-    struct Entry: Sendable {
-        var key: String
-        var line: Int
-        var column: Int
-        var value: ScenarioFileNode
+    package struct Entry: Sendable {
+        package var key: String
+        package var line: Int
+        package var column: Int
+        package var value: ScenarioFileNode
     }
 }
 
 /// A node and its place among the values.
-struct ScenarioFileValue: Sendable {
-    var node: ScenarioFileNode
+package struct ScenarioFileValue: Sendable {
+    package var node: ScenarioFileNode
     /// As `scenarios[1].when[0].events`.
-    var place: String
+    package var place: String
 
-    static func place(_ key: String, in place: String) -> String {
+    package init(node: ScenarioFileNode, place: String) { (self.node, self.place) = (node, place) }
+
+    package static func place(_ key: String, in place: String) -> String {
         let name = PlainText.line(String(key.prefix(50)))
         return place.isEmpty ? name : "\(place).\(name)"
     }
 
     /// The elements of a list; anything else is a list of one.
-    var elements: [ScenarioFileValue] {
+    package var elements: [ScenarioFileValue] {
         guard case .list(let nodes) = node.content else { return [self] }
         return nodes.enumerated().map { ScenarioFileValue(node: $1, place: "\(place)[\($0)]") }
     }
 
-    var isList: Bool { if case .list = node.content { true } else { false } }
+    package var isList: Bool { if case .list = node.content { true } else { false } }
 
-    var isMapping: Bool { if case .mapping = node.content { true } else { false } }
+    package var isMapping: Bool { if case .mapping = node.content { true } else { false } }
 
     /// Whether somebody found fault with it already.
-    var isUnusable: Bool { if case .unusable = node.content { true } else { false } }
+    package var isUnusable: Bool { if case .unusable = node.content { true } else { false } }
 
     /// Whether nothing stands there, which YAML calls null.
-    var isNothing: Bool {
+    package var isNothing: Bool {
         guard case .text(let text, isPlain: true) = node.content else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
     /// The text of a scalar, `nil` for anything else.
-    var text: String? { if case .text(let text, _) = node.content, !isNothing { text } else { nil } }
+    package var text: String? { if case .text(let text, _) = node.content, !isNothing { text } else { nil } }
 
-    var found: String {
+    package var found: String {
         switch node.content {
         case .text(let text, _): isNothing ? "nothing" : Self.quoted(text)
         case .list: "a list"
@@ -187,7 +189,7 @@ struct ScenarioFileValue: Sendable {
     }
 
     /// A text of a file in a message: on one line, and short.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         let line = PlainText.line(String(text.prefix(200)))
         return "\"\(line.count > 40 ? line.prefix(40) + "…" : line[...])\""
     }

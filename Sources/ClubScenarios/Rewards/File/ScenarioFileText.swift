@@ -4,9 +4,9 @@ import Foundation
 
 /// From bytes to a text that the parser can be given. What it would refuse without a useful place, or take too long
 /// for, is found here.
-enum ScenarioFileText {
+package enum ScenarioFileText {
     /// The bytes of a file, of an endless one no more than show that it is too long.
-    static func bytes(_ path: String) throws(ScenarioConfigurationError) -> [UInt8] {
+    package static func bytes(_ path: String) throws(ScenarioConfigurationError) -> [UInt8] {
         func failure() -> ScenarioConfigurationError {
             let finding = ScenarioConfiguration.Finding(
                 line: 0,
@@ -36,7 +36,7 @@ enum ScenarioFileText {
     }
 
     /// The text without a byte order mark, or why it is none.
-    static func text(_ bytes: [UInt8]) -> Result<String, ScenarioFileFindings> {
+    package static func text(_ bytes: [UInt8]) -> Result<String, ScenarioFileFindings> {
         guard bytes.count <= ScenarioConfiguration.longestFile else {
             let most = ScenarioConfiguration.longestFile
             return .failure(
@@ -330,7 +330,7 @@ package enum NearestName {
     }
 
     /// "Did you mean X?", or another hint.
-    static func hint(_ name: String?, among names: [String], else other: String) -> String {
+    package static func hint(_ name: String?, among names: [String], else other: String) -> String {
         name.flatMap { of($0, among: names) }.map { "Did you mean '\($0)'?" } ?? other
     }
 }

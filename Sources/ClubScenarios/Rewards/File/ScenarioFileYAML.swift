@@ -1,8 +1,8 @@
 import ClubRecords
 import Yams
 
-/// The one place that knows the YAML parser.
-enum ScenarioFileYAML {
+/// The one place that knows the YAML parser, for this file and that of the kiosk.
+package enum ScenarioFileYAML {
     /// No value lies deeper, counted in lists and mappings; rules in rules reach 23.
     static let deepest = 32
 
@@ -10,15 +10,20 @@ enum ScenarioFileYAML {
     private static let mostRepeated = 20
     private static let longestReadings = 4 * ScenarioConfiguration.longestFile
 
-    /// The values, and what is wrong with the file whatever it is about. Without values something is wrong.
-    static func read(_ text: String) -> (root: ScenarioFileNode?, findings: ScenarioFileFindings) {
+    /// The values, and what is wrong with the file whatever it is about.
+    ///
+    /// - Parameter emptyHint: what to do about a file without values; `nil` if it may be empty.
+    package static func read(
+        _ text: String,
+        emptyHint: String? = "Begin it with 'scenarios:'."
+    ) -> (root: ScenarioFileNode?, findings: ScenarioFileFindings) {
         var source = ScenarioFileSource(text)
         var findings = ScenarioFileFindings()
         let mostRenamed = min(mostRepeated, longestReadings / max(text.utf8.count, 1))
         while true {
             do throws(Fault) {
                 let root = try parse(source, &findings)
-                if root == nil { findings.add(0, 0, "", "the file is empty", "Begin it with 'scenarios:'.") }
+                if root == nil, let emptyHint { findings.add(0, 0, "", "the file is empty", emptyHint) }
                 return (root, findings)
             } catch {
                 switch error {
