@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "KioskWeb", targets: ["KioskWeb"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
+        .executable(name: "clubkit-tools", targets: ["clubkit-tools"]),
     ],
     traits: [
         .trait(name: "PCSC", description: "Readers served by pcscd, through libpcsclite."),
@@ -175,6 +176,8 @@ let package = Package(
         ),
         .executableTarget(name: "readerctl", dependencies: ["ReaderCommands"]),
         .executableTarget(name: "clubctl", dependencies: ["ClubCommands"]),
+        // Both in one program, for packages.
+        .executableTarget(name: "clubkit-tools", dependencies: ["ClubCommands", "ReaderCommands"]),
         .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
         .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),

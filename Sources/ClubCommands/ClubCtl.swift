@@ -14,7 +14,7 @@ package struct ClubCtl: AsyncParsableCommand {
         version: ToolVersion.text,
         subcommands: [
             Kiosk.self, Members.self, Scenarios.self, Route.self, Inbox.self, Stats.self, Visits.self, Import.self,
-            Export.self, Backup.self, Check.self, Audit.self, ScreenCommands.self,
+            Export.self, Backup.self, Check.self, Upgrade.self, Audit.self, ScreenCommands.self,
             Config.self, Setup.self,
         ]
     )

@@ -88,7 +88,12 @@ final class FrontDesk: Sendable {
     /// - Parameter patience: how long a tap waits for a store that is full or in use, before an error ends this; `nil` for as
     ///   long as it takes, and then a tap that cannot be recorded at all, which is reported as an event, is followed by
     ///   the next.
-    func take<Taps: AsyncSequence>(_ taps: Taps, patience: Duration? = nil) async throws
+    /// - Parameter pausing: called before each pause of a tap that waits.
+    func take<Taps: AsyncSequence>(
+        _ taps: Taps,
+        patience: Duration? = nil,
+        pausing: @escaping @Sendable () -> Void = {}
+    ) async throws
     where Taps.Element == ScanEvent, Taps: Sendable {
         let current = Mutex<(tap: ScanEvent, brought: [Message])?>(nil)
         let end = Mutex<ClubError?>(nil)
@@ -105,6 +110,7 @@ final class FrontDesk: Sendable {
                 waiting.withLock { $0 = (tap.id, error.kind) }
                 self.tell(tap, "waits and is given again: \(error.kind.meaning)", error)
             },
+            pausing: pausing,
             unrecorded: { tap, error in
                 if error.kind == .cancelled {
                     let advice = "Tap again, or record it by hand ('clubctl members visit')."
@@ -168,6 +174,9 @@ final class FrontDesk: Sendable {
         ])
         if !isEnd { output.message("\(error)") }
     }
+
+    /// How many taps there were so far.
+    var taps: Int { counts.withLock { $0["taps"] ?? 0 } }
 
     /// Prints how many taps there were and what became of them.
     func printAccount() throws {

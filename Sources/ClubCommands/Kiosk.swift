@@ -449,7 +449,21 @@ struct Kiosk: ToolCommand {
             keeping?.cancel()
             following.cancel()
         }
-        let taps = scanner.events().compactMap { event -> ScanEvent? in
+        let service = ServiceManager()
+        @Sendable func tellService(_ state: String) {
+            let readers = Count.text(present.withLock(\.count), "reader")
+            service?.tell("READY=1", "WATCHDOG=1", "STATUS=\(state): \(readers), \(Count.text(desk.taps, "tap"))")
+        }
+        defer { service?.tell("STOPPING=1") }
+        // The service manager is told that the kiosk works by what goes the way of a tap, so that it ends a kiosk in
+        // which taps are stuck.
+        let events = ServiceManager.pulsing(scanner.events(), every: service?.interval)
+        let taps = events.compactMap { event -> ScanEvent? in
+            guard let event else {
+                try? await desk.club.pulse()
+                tellService("Open")
+                return nil
+            }
             // What other readers do is no concern of this kiosk.
             if case .reader(let event) = event, let reader = event.reader, !readers.matches(reader) { return nil }
             await model.note(event)
@@ -486,7 +500,9 @@ struct Kiosk: ToolCommand {
         }
         desk.club.setFeedback(to: readerLights.feedback(on: backend, desk))
         // Whoever waits for a single tap is told what hinders it; a kiosk stays open until it can go on.
-        try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil)
+        try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil) {
+            tellService("A tap waits to be recorded")
+        }
         await desk.club.feedback.finish()
     }
 }

@@ -81,6 +81,11 @@ extension Club {
         return try report.get()
     }
 
+    /// Goes the way of a tap to the database, and changes nothing: what returns, also with an error, is not stuck.
+    package func pulse() async throws(ClubError) {
+        try await openStore("reach the member database").pulse()
+    }
+
     /// The time of the latest tap in the store, counted or not; `nil` if there is none.
     public func lastEventDate() async throws(ClubError) -> Date? {
         try await openStore("find the latest tap").lastEventDate()

@@ -92,6 +92,7 @@ extension Club {
     ///     recorded.
     ///   - waiting: called with the cause when a tap begins to wait; its receipt ends the wait. If present, waiting is
     ///     not logged.
+    ///   - pausing: called before each pause of a tap that waits.
     ///   - unrecorded: called for each tap without a receipt, with the reason: ``ClubError/Kind/cancelled`` if its task
     ///     was cancelled while it waited.
     public func receipts<Taps: AsyncSequence>(
@@ -99,6 +100,7 @@ extension Club {
         patience: Duration? = nil,
         keeping messages: @escaping @Sendable (ScanEvent) -> [Message] = { _ in [] },
         waiting: (@Sendable (ScanEvent, ClubError) -> Void)? = nil,
+        pausing: @escaping @Sendable () -> Void = {},
         unrecorded: @escaping @Sendable (ScanEvent, ClubError) -> Void = { _, _ in }
     ) -> Receipts<Taps> where Taps.Element == ScanEvent {
         Receipts(taps: taps) { tap throws(ClubError) in
@@ -107,7 +109,8 @@ extension Club {
                     tap,
                     keeping: messages(tap),
                     patience: patience,
-                    waiting: waiting.map { waiting in { waiting(tap, $0) } }
+                    waiting: waiting.map { waiting in { waiting(tap, $0) } },
+                    pausing: pausing
                 )
             } catch {
                 unrecorded(tap, error)
@@ -122,7 +125,8 @@ extension Club {
         keeping messages: [Message] = [],
         patience: Duration? = nil,
         isAwaited: () -> Bool = { true },
-        waiting: ((ClubError) -> Void)? = nil
+        waiting: ((ClubError) -> Void)? = nil,
+        pausing: () -> Void = {}
     ) async throws(ClubError) -> Receipt {
         var told: ClubError.Kind?
         do throws(ClubError) {
@@ -132,6 +136,7 @@ extension Club {
                     waiting?(error)
                 }
                 told = error.kind
+                pausing()
                 return isAwaited()
             } _: { () async throws(ClubError) in
                 try await record(event, keeping: messages)
@@ -147,7 +152,7 @@ extension Club {
     }
 }
 
-/// The receipts of taps (see ``Club/receipts(of:patience:keeping:waiting:unrecorded:)``).
+/// The receipts of taps (see ``Club/receipts(of:patience:keeping:waiting:pausing:unrecorded:)``).
 public struct Receipts<Taps: AsyncSequence>: AsyncSequence where Taps.Element == ScanEvent {
     /// The error of the source.
     public typealias Failure = Taps.Failure

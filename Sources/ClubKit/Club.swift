@@ -315,7 +315,7 @@ public final class Club: Sendable {
 
     /// Records every tap of a source, one after the other, until the source ends or the task is cancelled.
     ///
-    /// This is ``receipts(of:patience:keeping:waiting:unrecorded:)`` without the receipts. Taps are requested from the
+    /// This is ``receipts(of:patience:keeping:waiting:pausing:unrecorded:)`` without the receipts. Taps are requested from the
     /// source on the thread that commits them, unless the source chooses another: it must suspend while it has none,
     /// and not block, which would delay the taps of all readers. A tap in hand when the task is cancelled is recorded,
     /// unless it waits for the disk or for another program: then ``events`` reports it without a receipt.

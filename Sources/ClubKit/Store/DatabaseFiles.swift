@@ -45,18 +45,25 @@ enum DatabaseFiles {
 
     private static func files(_ path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
 
-    /// What a repair kept of a database as it was before, beside it, with its logs, and the snapshots beside it.
+    /// What repairs and upgrades kept of a database as it was before, beside it, with its logs, and the snapshots beside
+    /// it.
     static func kept(_ path: String, now: Date) -> [String] {
-        let (folder, file) = (FileSteps.folder(of: path), (path as NSString).lastPathComponent)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { name in [beforeRepair, damaged].contains { name.hasPrefix(file + $0) } }.sorted().map {
-            folder + $0
-        } + SnapshotFolder(ofDatabase: path).snapshots(now: now).map(\.url.path)
+        beside(path, named: keptEndings) + SnapshotFolder(ofDatabase: path).snapshots(now: now).map(\.url.path)
     }
 
-    /// What is put behind a database's name for the copy that a repair keeps; the moment comes after it.
+    /// The files beside a database whose names begin with its own and one of these endings.
+    static func beside(_ path: String, named endings: [String]) -> [String] {
+        let (folder, file) = (FileSteps.folder(of: path), (path as NSString).lastPathComponent)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { name in endings.contains { name.hasPrefix(file + $0) } }.sorted().map { folder + $0 }
+    }
+
+    /// What is put behind a database's name for a copy that is kept; the moment comes after it.
     static let beforeRepair = ".before-repair-"
     static let damaged = ".damaged-"
+    static let beforeUpgrade = ".before-upgrade-"
+    static let afterUpgrade = ".after-upgrade-"
+    static let keptEndings = [beforeRepair, damaged, beforeUpgrade, afterUpgrade]
 
     /// Those of the database's files that other users of this machine may read or write.
     static func exposed(_ path: String) -> [String] {

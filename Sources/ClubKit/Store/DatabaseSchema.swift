@@ -59,6 +59,23 @@ enum DatabaseSchema {
         return migrator
     }
 
+    /// The migrations that a database has yet to get.
+    ///
+    /// - Throws: ``ClubError`` if it belongs to another program, or to a newer version of this one.
+    static func pending(in db: Database, of migrator: DatabaseMigrator) throws -> [String] {
+        let attempt = "open the member database"
+        // The list of migrations is made in a transaction before that of the tables: a process that was killed in
+        // between, or is just there, has made a club's database all the same.
+        if try db.has("sqlite_master WHERE tbl_name <> 'grdb_migrations'") {
+            guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
+                throw ClubError(.notADatabase, attempting: attempt, detail: "it belongs to another program")
+            }
+            guard try !migrator.hasBeenSuperseded(db) else { throw ClubError(.newerSchema, attempting: attempt) }
+        }
+        let applied = try migrator.appliedIdentifiers(db)
+        return migrator.migrations.filter { !applied.contains($0) }
+    }
+
     struct Object: Hashable {
         var type: String
         var name: String

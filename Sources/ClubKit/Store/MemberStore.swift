@@ -136,15 +136,8 @@ package final class MemberStore: Sendable {
     private static func inspect(_ path: String, configuration: Configuration, migrator: DatabaseMigrator) throws {
         var configuration = configuration
         configuration.readonly = true
-        try DatabaseQueue(path: path, configuration: configuration).read { db in
-            let attempt = "open the member database"
-            // The list of migrations is made in a transaction before that of the tables: a process that was killed in
-            // between, or is just there, has made a club's database all the same.
-            guard try db.has("sqlite_master WHERE tbl_name <> 'grdb_migrations'") else { return }
-            guard try Int64.fetchOne(db, sql: "PRAGMA application_id") == DatabaseSchema.applicationID else {
-                throw ClubError(.notADatabase, attempting: attempt, detail: "it belongs to another program")
-            }
-            guard try !migrator.hasBeenSuperseded(db) else { throw ClubError(.newerSchema, attempting: attempt) }
+        _ = try DatabaseQueue(path: path, configuration: configuration).read { db in
+            try DatabaseSchema.pending(in: db, of: migrator)
         }
     }
 

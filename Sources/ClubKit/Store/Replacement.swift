@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import GRDB
 
-/// What a repaired file says of the damaged one whose place it is to take: the checksums of the file and its log, and
+/// What a repaired or upgraded file says of the one whose place it is to take: the checksums of the file and its log, and
 /// the name of the copy that is kept. It is a row of `meta` until the repaired file is opened in its place.
 struct Replacement: Equatable {
     static let key = "replaces"
@@ -35,9 +35,30 @@ struct Replacement: Equatable {
         else { return nil }
         let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, !parts[2].contains("/"),
-            parts[2].hasPrefix((path as NSString).lastPathComponent + DatabaseFiles.damaged)
+            DatabaseFiles.keptEndings.contains(where: {
+                parts[2].hasPrefix((path as NSString).lastPathComponent + $0)
+            })
         else { return nil }
         (file, log, kept) = (parts[0], parts[1] == "-" ? nil : parts[1], parts[2])
+    }
+
+    /// Puts a finished database into the place of one that is locked. Whoever opens it does the rest if this is cut off.
+    ///
+    /// - Parameter place: where a copy of the former one is kept; a number is added if that is taken.
+    /// - Returns: that copy.
+    static func replace(
+        _ path: String,
+        by result: String,
+        keeping place: String,
+        _ attempt: String
+    ) throws(ClubError) -> String {
+        let kept = DatabaseFiles.free(place)
+        try DatabaseFiles.copyWithLog(path, to: kept, attempt)
+        try Replacement(of: path, kept: kept, attempt).mark(result, attempt)
+        DatabaseFiles.give(result, toOwnerOf: path)
+        try DatabaseFiles.publish(result, as: DatabaseFiles.repaired(path), attempt)
+        try DatabaseFiles.replace(path, attempt)
+        return kept
     }
 
     /// Whether that is the damaged file, as it was. Its log may be gone, but not be another.

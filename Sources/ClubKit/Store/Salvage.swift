@@ -47,15 +47,9 @@ struct Salvage {
         }
         var report = try chosen.get()
 
-        let kept = DatabaseFiles.free(path + DatabaseFiles.damaged + DatabaseFiles.stamp(configuration.clock()))
-        try DatabaseFiles.copyWithLog(path, to: kept, attempt)
+        let place = path + DatabaseFiles.damaged + DatabaseFiles.stamp(configuration.clock())
         report.isNewFile = true
-        report.keptFile = kept
-        try Replacement(of: path, kept: kept, attempt).mark(result, attempt)
-        DatabaseFiles.give(result, toOwnerOf: path)
-        try DatabaseFiles.publish(result, as: DatabaseFiles.repaired(path), attempt)
-        // From here on, whoever opens the database does the rest if it is cut off.
-        try DatabaseFiles.replace(path, attempt)
+        report.keptFile = try Replacement.replace(path, by: result, keeping: place, attempt)
         isReplaced = true
         return report
     }

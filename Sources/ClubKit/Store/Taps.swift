@@ -57,6 +57,20 @@ extension MemberStore {
 
     package static let tapAttempt = "record a tap"
 
+    /// Goes the way of a tap, over its thread into a transaction that may write, and changes nothing.
+    func pulse() async throws(ClubError) {
+        let result = await withCheckedContinuation { answer in
+            taps.thread.submit { [database] in
+                answer.resume(
+                    returning: Result {
+                        try database.writeWithoutTransaction { db in try db.inTransaction(.immediate) { .rollback } }
+                    }
+                )
+            }
+        }
+        try ClubError.wrapping("reach the member database") { try result.get() }
+    }
+
     /// Commits taps together.
     ///
     /// - Parameter answer: given each answer, with the tap's place, once it is known.

@@ -1,0 +1,145 @@
+import Foundation
+import GRDB
+
+/// What ``MemberStore/upgrade(_:)`` did.
+package struct UpgradeReport: Sendable, Encodable {
+    /// The migrations that were applied; empty if there was nothing to do.
+    package var steps: [String] = []
+    /// The numbers of members and visits that the upgraded database has.
+    package var members = 0
+    package var visits = 0
+    /// The database as it was before.
+    package var keptFile: String?
+}
+
+/// What ``MemberStore/undoUpgrade(_:)`` did.
+package struct UpgradeUndoing: Sendable, Encodable {
+    /// The file that was put back.
+    package var restoredFrom: String
+    /// The database as it was before that.
+    package var keptFile: String
+    /// The number of visits that only the kept file has.
+    package var visitsSince: Int
+}
+
+extension MemberStore {
+    private static let upgradeAttempt = "upgrade the member database"
+    private static let undoAttempt = "put back the member database from before the upgrade"
+
+    /// Brings a database that nobody uses to today's schema. A copy is migrated and checked, and takes its place only
+    /// if the check finds no error: whatever fails, the database is as it was. The former one is kept beside it, the
+    /// ones of upgrades before that are removed.
+    ///
+    /// - Throws: ``ClubError/Kind/corrupt`` with what the check found, ``ClubError/Kind/busy`` if somebody uses it.
+    package static func upgrade(_ configuration: ClubConfiguration) async throws(ClubError) -> UpgradeReport {
+        let attempt = upgradeAttempt
+        guard let path = try closedFile(configuration, attempt), DatabaseFiles.hasContent(path) else {
+            return UpgradeReport()
+        }
+        var report = UpgradeReport()
+        let migrator = DatabaseSchema.migrator(deviceID: configuration.makeUUID())
+        report.steps = try ClubError.wrapping(attempt) {
+            try openToRead(path).read { db in try DatabaseSchema.pending(in: db, of: migrator) }
+        }
+        guard !report.steps.isEmpty else { return report }
+
+        let lock = try DatabaseFiles.lock(path, attempt)
+        var isReplaced = false
+        defer { DatabaseFiles.release(lock, spoiling: isReplaced) }
+        try DatabaseFiles.requireNothingRepaired(path, attempt)
+        let folder = try WorkFolder(beside: path, attempt)
+        defer { folder.remove() }
+        let copy = folder.path + "/copy.sqlite"
+        try DatabaseFiles.copyWithLog(path, to: copy, attempt)
+        (report.members, report.visits) = try await migrate(copy, configuration)
+
+        let former = Self.former(path)
+        let place = path + DatabaseFiles.beforeUpgrade + DatabaseFiles.stamp(configuration.clock())
+        report.keptFile = try Replacement.replace(path, by: copy, keeping: place, attempt)
+        isReplaced = true
+        for file in former { unlink(file) }
+        return report
+    }
+
+    /// Puts back the database as it was before the latest upgrade. The present one is kept beside it.
+    ///
+    /// What came back counts as a device of its own from then on, since others may have heard of the visits that it
+    /// lacks.
+    ///
+    /// - Throws: ``ClubError/Kind/cannotOpen`` if no former one is there.
+    package static func undoUpgrade(_ configuration: ClubConfiguration) throws(ClubError) -> UpgradeUndoing {
+        let attempt = undoAttempt
+        guard let path = try closedFile(configuration, attempt),
+            let former = former(path).last(where: { !$0.hasSuffix("-wal") })
+        else { throw ClubError(.cannotOpen, attempting: attempt, detail: "no database from before an upgrade is kept") }
+
+        let lock = try DatabaseFiles.lock(path, attempt)
+        var isReplaced = false
+        defer { DatabaseFiles.release(lock, spoiling: isReplaced) }
+        try DatabaseFiles.requireNothingRepaired(path, attempt)
+        let folder = try WorkFolder(beside: path, attempt)
+        defer { folder.remove() }
+        let (old, new) = (folder.path + "/old.sqlite", folder.path + "/new.sqlite")
+        try DatabaseFiles.copyWithLog(former, to: old, attempt)
+        try DatabaseFiles.copyWithLog(path, to: new, attempt)
+        let visitsSince = try ClubError.wrapping(attempt) {
+            let queue = try DatabaseQueue(path: old)
+            let visits = try queue.inDatabase { db in
+                try db.execute(sql: "ATTACH ? AS present", arguments: [new])
+                let sql = "SELECT event_id FROM present.visit EXCEPT SELECT event_id FROM main.visit"
+                let visits = try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(sql))") ?? 0
+                try db.execute(sql: "DETACH present")
+                try db.markCopy()
+                return visits
+            }
+            try queue.close()
+            return visits
+        }
+        let place = path + DatabaseFiles.afterUpgrade + DatabaseFiles.stamp(configuration.clock())
+        let kept = try Replacement.replace(path, by: old, keeping: place, attempt)
+        isReplaced = true
+        return UpgradeUndoing(restoredFrom: former, keptFile: kept, visitsSince: visitsSince)
+    }
+
+    /// The path of a database, without symbolic links, with what a repair of before left to do done; `nil` in memory.
+    private static func closedFile(
+        _ configuration: ClubConfiguration,
+        _ attempt: String
+    ) throws(ClubError) -> String? {
+        guard case .file(let name) = configuration.database else { return nil }
+        let path = DatabaseFiles.whole(name)
+        try DatabaseFiles.requireFile(path, attempt)
+        try DatabaseFiles.finishReplacing(path, attempt)
+        return path
+    }
+
+    /// Migrates a copy, and counts what is in it.
+    private static func migrate(
+        _ copy: String,
+        _ configuration: ClubConfiguration
+    ) async throws(ClubError) -> (members: Int, visits: Int) {
+        var configuration = configuration
+        configuration.database = .file(path: copy)
+        let store = try MemberStore(configuration)
+        defer { try? store.close() }
+        let errors = try await store.check().filter { $0.severity == .error }
+        guard errors.isEmpty else {
+            throw ClubError(
+                .corrupt,
+                attempting: upgradeAttempt,
+                detail: "it is as it was, since the check found: " + errors.map(\.message).joined(separator: "; ")
+            )
+        }
+        return try await store.read(upgradeAttempt) { db in
+            (
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM member WHERE status = 0") ?? 0,
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM visit") ?? 0
+            )
+        }
+    }
+
+    /// The databases that upgrades kept, with their logs, the latest last.
+    private static func former(_ path: String) -> [String] {
+        DatabaseFiles.beside(path, named: [DatabaseFiles.beforeUpgrade])
+    }
+}

@@ -1,0 +1,184 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ClubKit
+
+@Suite("Upgrading a database before the kiosk opens it", .timeLimit(.minutes(10)))
+struct UpgradeTests {
+    private let directory: TemporaryDirectory
+    private var path: String { directory.file() }
+    private var configuration: ClubConfiguration { .test(.file(path: path)) }
+    private let kept = "club.sqlite.before-upgrade-20260901T100000Z"
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// A database of the first schema.
+    private func putFirstSchema() throws {
+        let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Fixtures/databases/version-1.sqlite").standardizedFileURL
+        try FileManager.default.copyItem(atPath: fixture.path, toPath: path)
+        chmod(path, 0o600)
+    }
+
+    private func bytes(_ file: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file)) }
+
+    private func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+    }
+
+    private func visits() async throws -> Int {
+        let store = try MemberStore(configuration)
+        defer { try? store.close() }
+        #expect(try await store.check() == [])
+        return try await store.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM visit") ?? 0 }
+    }
+
+    @Test("The upgraded database takes the place of the former, which is kept as it was; once is enough")
+    func upgrades() async throws {
+        try putFirstSchema()
+        let before = try bytes(path)
+        let report = try await MemberStore.upgrade(configuration)
+        #expect(report.steps.count == 4)
+        #expect((report.members, report.visits) == (34, 84))
+        #expect(report.keptFile == directory.file(kept))
+        #expect(try files() == ["club.sqlite", kept])
+        #expect(try bytes(directory.file(kept)) == before)
+        for file in [path, directory.file(kept)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+        let after = try bytes(path)
+        #expect(try await MemberStore.upgrade(configuration).steps.isEmpty)
+        #expect(try bytes(path) == after)
+        #expect(try await visits() == 84)
+    }
+
+    @Test("What is in the log is upgraded and kept too")
+    func log() async throws {
+        try putFirstSchema()
+        let other = try DatabasePool(path: path)
+        try await other.write { try $0.execute(sql: "UPDATE member SET username = 'In the log' WHERE user_id = 'U1'") }
+        // As a kiosk that was killed leaves it.
+        for end in ["", "-wal"] { try FileManager.default.copyItem(atPath: path + end, toPath: path + ".killed" + end) }
+        try other.close()
+        for end in ["", "-wal"] {
+            unlink(path + end)
+            try FileManager.default.moveItem(atPath: path + ".killed" + end, toPath: path + end)
+        }
+        _ = try await MemberStore.upgrade(configuration)
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+        for file in [path, directory.file(kept)] {
+            let queue = try DatabaseQueue(path: file)
+            let name = try await queue.read {
+                try String.fetchOne($0, sql: "SELECT username FROM member WHERE user_id = 'U1'")
+            }
+            #expect(name == "In the log")
+        }
+    }
+
+    enum Hindrance: CaseIterable {
+        case contradiction, damage, use, newer
+    }
+
+    @Test("Whatever fails, the database is as it was", arguments: Hindrance.allCases)
+    func fails(_ hindrance: Hindrance) async throws {
+        try putFirstSchema()
+        var user: DatabaseQueue?
+        let kind: ClubError.Kind
+        switch hindrance {
+        case .contradiction:
+            // One visit more than the ledger has.
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "UPDATE member SET num_visits = num_visits + 1 WHERE id = 1") }
+            try queue.close()
+            kind = .corrupt
+        case .damage:
+            try DamagedFile.destroyTrees(["visit"], of: path)
+            kind = .corrupt
+        case .use:
+            user = try DatabaseQueue(path: path)
+            try await user?.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+            kind = .busy
+        case .newer:
+            let queue = try DatabaseQueue(path: path)
+            try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99 of tomorrow')") }
+            try queue.close()
+            kind = .newerSchema
+        }
+        let before = try bytes(path)
+        let error = await #expect(throws: ClubError.self) { _ = try await MemberStore.upgrade(configuration) }
+        #expect(error?.kind == kind, "\(error.map { "\($0)" } ?? "")")
+        if hindrance == .contradiction { #expect(error?.description.contains("totals") == true) }
+        #expect(try bytes(path) == before)
+        #expect(try !files().contains { $0.hasPrefix("club.sqlite.") || $0.hasPrefix(".clubkit") })
+        withExtendedLifetime(user) {}
+    }
+
+    @Test("A replacement that was cut off is finished, with the former database kept")
+    func cutOff() async throws {
+        try putFirstSchema()
+        let before = try bytes(path)
+        _ = try await MemberStore.upgrade(configuration)
+        // As it is before the file takes its place, without the copy.
+        try FileManager.default.moveItem(atPath: path, toPath: path + ".repaired")
+        unlink(directory.file(kept))
+        try before.write(to: URL(fileURLWithPath: path))
+        #expect(try await MemberStore.upgrade(configuration).steps.isEmpty)
+        #expect(try bytes(directory.file(kept)) == before)
+        #expect(try await visits() == 84)
+    }
+
+    @Test("Only the latest former database is kept, and none where there is nothing to do")
+    func latest() async throws {
+        try putFirstSchema()
+        let older = path + ".before-upgrade-20250101T000000Z"
+        try Data("older".utf8).write(to: URL(fileURLWithPath: older))
+        _ = try await MemberStore.upgrade(configuration)
+        #expect(try files() == ["club.sqlite", kept])
+        #expect(throws: Never.self) { unlink(path) }
+        #expect(try await MemberStore.upgrade(configuration).keptFile == nil)
+        #expect(try files() == [kept])
+    }
+
+    @Test("Undone, the former database is back, as another device, and the visits since are kept")
+    func undone() async throws {
+        try putFirstSchema()
+        let device = try await DatabaseQueue(path: path).read { try $0.setting("deviceID") }
+        _ = try await MemberStore.upgrade(configuration)
+        let club = try await openClub(configuration)
+        #expect(try await club.receive(tap("New")).outcome == .created)
+        try await club.close()
+        let report = try MemberStore.undoUpgrade(configuration)
+        #expect(report.visitsSince == 1)
+        #expect(report.restoredFrom == directory.file(kept))
+        let restored = try DatabaseQueue(path: path)
+        let (migrations, count) = try await restored.read { db in
+            (
+                try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations"),
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM visit")
+            )
+        }
+        #expect(migrations == ["1 members and their visits"])
+        #expect(count == 84)
+        try restored.close()
+        let later = try MemberStore(.file(path: report.keptFile), clock: { start }, makeUUID: { UUIDSource.uuid(9) })
+        #expect(try await later.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM visit") } == 85)
+        try later.close()
+        let again = try MemberStore(configuration)
+        #expect(again.deviceID.uuidString != device)
+        #expect(try await again.check() == [])
+        try again.close()
+    }
+
+    @Test("Nothing is undone without a former database")
+    func nothingToUndo() async throws {
+        let club = try await openClub(configuration)
+        try await club.close()
+        let before = try bytes(path)
+        #expect(throws: ClubError.self) { try MemberStore.undoUpgrade(configuration) }
+        #expect(try bytes(path) == before)
+    }
+}
