@@ -107,7 +107,7 @@ package struct ErrorLine: Encodable, Sendable {
 extension ControlError {
     fileprivate var verdict: (exit: ExitCode, name: String) {
         switch self {
-        case .unconfirmed, .outOfRange: (ToolExit.usage, code)
+        case .unconfirmed, .otherFirmware, .outOfRange: (ToolExit.usage, code)
         case .unknownReader: (ToolExit.unavailable, code)
         default: (ToolExit.failure, code)
         }

@@ -242,10 +242,59 @@ import ToolSupport
         #expect(try await Self.run(try command(["config", "diff", file]), other).status == 0)
         for outcome in [saved, diff, refused, restored] { #expect(!Self.showsKey(outcome.text)) }
 
+        #expect(try await Self.run(try command(["config", "save", "/dev/full", "--force"]), other).status == 74)
+        #expect(try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == 0o600)
         let malformed = try scratch.write("settings 1\n02F4 A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5A5\n", to: "malformed")
         let failed = try await Self.run(try command(["config", "restore", malformed]), other)
         #expect(failed.status == 65 && !Self.showsKey(failed.text))
+        for hostile in ["settings 1\n02D8 0", "settings 1\n02D8", String(repeating: "#", count: 70_000)] {
+            let file = try scratch.write(hostile, to: "hostile")
+            #expect(try await Self.run(try command(["config", "restore", "--yes", file]), other).status == 65)
+        }
         #expect(try await Self.run(try command(["config", "diff", scratch.file("none")]), other).status == 66)
+    }
+
+    /// What was written is printed at once, so that somebody knows it when the reader is unplugged.
+    @Test func restoreFails() async throws {
+        let (s550, scratch) = (Self.s550(), try ScratchFolder())
+        let file = try scratch.write("settings 1\n02D8 01\n02DA 010101\n02F0 00000000\n", to: "settings")
+        // The theme is refused.
+        s550.lockedRegister = 0x02DA
+        let outcome = try await Self.run(try command(["config", "restore", "--yes", file]), s550)
+        #expect(outcome.status == 1 && outcome.lines.compactMap { $0["register"] as? String } == ["02D8"])
+        #expect((outcome.lines.last?["error"] as? [String: Any])?["code"] as? String == "refused")
+        s550.lockedRegister = nil
+        let again = try await Self.run(try command(["config", "restore", "--yes", file]), s550)
+        #expect(again.status == 0 && again.lines.compactMap { $0["register"] as? String } == ["02DA"])
+        let other = try scratch.write("settings 1\nfirmware: springcore/h518/puck\n02D8 02\n", to: "other")
+        #expect(try await Self.run(try command(["config", "restore", other]), s550).status == 64)
+        #expect(s550[0x02D8] == [1])
+    }
+
+    /// Of several readers one has to be named; the slots of one device are one reader.
+    @Test func severalReaders() throws {
+        let backend = SimulatedBackend()
+        func name(_ present: [String], _ arguments: [String] = []) throws -> String {
+            let readers = present.map { ReaderStatus(reader: ReaderInfo(name: $0, backend: .pcsc)) }
+            return try ReaderOptions.parse(arguments).control(among: readers, of: backend).reader.name
+        }
+        let (one, two) = ("SpringCard H518 [CCID] (0001) 00 00", "SpringCard H518 [CCID] (0002) 01 00")
+        #expect(try name(["Other 02 00", one, "SpringCard H518 [CCID] (0001) 00 01"]) == one)
+        #expect(try name(["Other 02 00"], ["--reader", "Other"]) == "Other 02 00")
+        let error = #expect(throws: ToolFailure.self) { try name([one, two]) }
+        #expect(error?.exit.rawValue == 64 && error?.message.contains(two) == true)
+        #expect(throws: ReaderError.self) { try name(["Other 02 00"]) }
+        #expect(throws: ReaderError.self) { try name([]) }
+    }
+
+    /// A malformed key on the command line is not repeated.
+    @Test func malformedKeyInArguments() {
+        do {
+            _ = try S550Commands.parseAsRoot(["register", "write", "0318", "A7A7A7A7XX"])
+            Issue.record("taken")
+        } catch {
+            #expect(!Self.showsKey(S550Commands.fullMessage(for: error)))
+        }
     }
 
     // MARK: What cannot be done
@@ -267,7 +316,8 @@ import ToolSupport
     @Test(arguments: [
         ["volume", "6"], ["volume"], ["led"], ["led", "green", "--pattern", "on"], ["led", "--pattern", "0B"],
         ["led", "teal"], ["sound", "--milliseconds", "65536"], ["sound", "--data", ""], ["sequence", "none"],
-        ["sequence", "124"], ["sequence", "--antenna", "tagRead"], ["register", "read", "2D8"],
+        ["sequence", "124"], ["sequence", "+1"], ["sequence", "--antenna", "tagRead"], ["led", "--pattern", "+1"],
+        ["info", "--battery-item", "4041"], ["info", "--battery-item", ""], ["register", "read", "2D8"],
         ["register", "write", "02D8"], ["register", "write", "02D8", "01", "--erase"], ["profile", "none"],
         ["theme", "1", "2"], ["theme", "1", "2", "256"], ["config", "save"], ["verify"],
     ])
@@ -309,6 +359,37 @@ import ToolSupport
         for (question, answer) in findings { #expect(report.contains("\(question): \(answer)\n")) }
         for secret in ["000A1B2C", "0A:1B:2C", "6a1f0b52", card.uid.hex] { #expect(!report.contains(secret)) }
         #expect(!Self.showsKey(report))
+    }
+
+    /// Errors name the reader, and slots may: neither is in the report.
+    @Test(arguments: [true, false]) func verifyRedacts(_ passesEscape: Bool) async throws {
+        let scratch = try ScratchFolder()
+        let s550 = SimulatedS550(passesEscape: passesEscape, slots: ["000A1B2C Contactless", "SAM 1B2C"])
+        let file = scratch.file("report.txt")
+        let outcome = try await Self.run(try command(["verify", "--timeout", "0", file]), s550)
+        #expect(outcome.status == 0)
+        let report = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(!report.uppercased().contains("1B2C") && !report.contains("SpringCard H518"), "\(report)")
+        #expect(report.contains(passesEscape ? "slots Contactless/SAM" : "could not send a command to ‹omitted›"))
+    }
+
+    /// A file that is there is noticed before the reader is asked anything.
+    @Test func verifyIntoAFileThatIsThere() async throws {
+        let (scratch, s550) = (try ScratchFolder(), Self.s550())
+        let file = try scratch.write("mine", to: "report.txt")
+        let outcome = try await Self.run(try command(["verify", "--shutdown", file]), s550)
+        #expect(outcome.status == 74 && s550.actions.isEmpty && !s550.isOff)
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+    }
+
+    /// A reader that is lost midway leaves a report with what was answered.
+    @Test func verifyOfAReaderThatIsGone() async throws {
+        let (scratch, s550) = (try ScratchFolder(), Self.s550())
+        s550.turnOff()
+        let file = scratch.file("report.txt")
+        let outcome = try await Self.run(try command(["verify", file]), s550)
+        #expect(outcome.status == 0 && outcome.lines.count == 9)
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains("firmware: no answer: "))
     }
 
     @Test func verifyOfACardFirst() async throws {

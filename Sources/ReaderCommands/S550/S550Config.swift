@@ -20,12 +20,16 @@ package struct S550ConfigSave: S550Command {
         discussion: """
             The file is text, a register on a line, and made to be read and changed. Keys are not in it.
 
-            JSON: event ("saved"), reader, way, file, registers (how many), refused (those that the reader does not show).
+            EXAMPLES
+              readerctl s550 config save reader.settings
+
+            JSON: event ("saved"), reader, way, file, registers (how many), omitted (those that the reader does not show, \
+            or with a length that is not documented).
             """
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
 
@@ -34,14 +38,14 @@ package struct S550ConfigSave: S550Command {
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
         let settings = try await control.settings()
         try OutputFile.write(Array(settings.text.utf8), to: file, overwrite: force)
-        let refused = ReaderRegister.readable.filter { settings.values[$0] == nil }
-        if !refused.isEmpty {
-            out.message("The reader does not show: \(refused.map(\.hex).joined(separator: ", ")).")
+        let omitted = ReaderRegister.readable.filter { settings.values[$0] == nil }.map(\.hex)
+        if !omitted.isEmpty {
+            out.message("Not in the file, since the reader does not show them: \(omitted.joined(separator: ", ")).")
         }
         try out.done(
             "saved",
             control,
-            ["file": file, "registers": settings.values.count, "refused": refused.map(\.hex)],
+            ["file": file, "registers": settings.values.count, "omitted": omitted],
             text: "\(settings.values.count) registers are in \(file)."
         )
     }
@@ -60,7 +64,7 @@ package struct S550ConfigDiff: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
 
     package init() {}
@@ -80,29 +84,31 @@ package struct S550ConfigRestore: S550Command {
         commandName: "restore",
         abstract: "Writes the settings of a file that the reader does not have.",
         discussion: """
-            Each is read back. They are in effect after a reset. If a register is among them with which the reader can be \
-            locked out, nothing is written without --yes.
+            Each is read back, and printed when it is written; they are in effect after a reset. If a register is among \
+            them with which the reader can be locked out, or the file is from a reader with another firmware, nothing is \
+            written without --yes. If the reader is unplugged midway, run the command again: it writes the rest.
 
             JSON: event ("restored"), and the keys of 'config diff'.
             """
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
-    @Flag(help: "Write registers too with which the reader can be locked out.") var yes = false
+    @Flag(help: "Write registers too with which the reader can be locked out, and of another firmware.") var yes = false
 
     package init() {}
 
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
         let wanted = try await S550Config.settings(in: file)
-        let present = try await control.differences(from: wanted)
-        for difference in present where difference.register.mayLockOut {
-            let value = difference.present.map { $0.isEmpty ? "undefined (the default is in force)" : $0.hex }
-            out.message("Register \(difference.register) is now \(value ?? "not shown").")
+        let written = try await control.restore(wanted, confirmed: yes) { differences in
+            for difference in differences where difference.register.mayLockOut {
+                let value = difference.present.map { $0.isEmpty ? "undefined (the default is in force)" : $0.hex }
+                out.message("Register \(difference.register) is now \(value ?? "not shown").")
+            }
+        } written: {
+            try out.difference("restored", control, $0)
         }
-        let written = try await control.restore(wanted, confirmed: yes)
-        for difference in written { try out.difference("restored", control, difference) }
         out.message(
             written.isEmpty
                 ? "The settings are those of the file already." : "They are in effect after 'readerctl s550 reset'."

@@ -17,16 +17,21 @@ package struct S550Info: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
-    @Option(help: ArgumentHelp("The identifier of the battery's state, in hexadecimal.", valueName: "hex"))
+    @OptionGroup package var reader: ReaderOptions
+    @Option(help: ArgumentHelp("The identifier of the battery's state, BC otherwise.", valueName: "hex"))
     var batteryItem: HexArgument?
 
     package init() {}
 
+    package func validate() throws {
+        guard batteryItem.map({ $0.bytes.count == 1 }) ?? true else {
+            throw ValidationError("--battery-item takes two hexadecimal digits, as 'readerctl s550 verify' finds them.")
+        }
+    }
+
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
         let identity = try await control.identity()
-        let item = batteryItem?.bytes.first ?? ControlItem.battery.rawValue
-        let battery = try await control.battery(item: item)
+        let battery = try await control.battery(item: batteryItem?.bytes.first ?? ControlItem.battery.rawValue)
         let items = ControlItem.allCases.compactMap { item -> (String, String)? in
             guard item != .battery, let text = identity.text(item) else { return nil }
             return (item.name, text)

@@ -14,7 +14,7 @@ package struct S550Reset: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Flag(help: "Restart the chip, not only the firmware.") var hard = false
 
     package init() {}
@@ -37,7 +37,7 @@ package struct S550Shutdown: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Flag(help: "Turn it off.") var yes = false
 
     package init() {}

@@ -31,7 +31,7 @@ package struct S550RegisterRead: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "Addresses, such as 02D8.") var register: [ReaderRegister] = []
 
     package init() {}
@@ -91,8 +91,8 @@ extension Output {
             let value = try await control.read(register)
             message("Register \(register) is now \(value?.hex ?? "undefined (the default is in force)").")
             return value
-        } catch ControlError.refused(_, .accessDenied) {
-            message("The reader does not show register \(register).")
+        } catch ControlError.refused(_, let status) {
+            message("The reader does not show register \(register): \(status).")
             return nil
         }
     }
@@ -103,8 +103,8 @@ package struct S550RegisterWrite: S550Command {
         commandName: "write",
         abstract: "Writes a register, in effect after a reset.",
         discussion: """
-            Its value before is told first. Registers with which the reader can be locked out need --yes. A key \
-            (02F3 to 02FF, and of a template from the fifth register on) is best given with --value-file, so that it is \
+            Its value before is shown first. Registers with which the reader can be locked out need --yes. A key \
+            (02F3 to 02FF, and of a template the registers 03t5 to 03tF) is best given with --value-file, so that it is \
             in no history of commands; it is neither read back nor shown.
 
             EXAMPLES
@@ -118,9 +118,10 @@ package struct S550RegisterWrite: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The address, such as 02D8.") var register: ReaderRegister
-    @Argument(help: "The value in hexadecimal.") var value: HexArgument?
+    // Text, since whoever parses arguments repeats one that is malformed, and it may be a key.
+    @Argument(help: "The value in hexadecimal.") var value: String?
     @Option(
         help: ArgumentHelp("Take the value, in hexadecimal, from a file; '-' is standard input.", valueName: "file")
     )
@@ -134,11 +135,14 @@ package struct S550RegisterWrite: S550Command {
         guard [value != nil, valueFile != nil, erase].count(where: { $0 }) == 1 else {
             throw ValidationError("Give a value, --value-file or --erase.")
         }
-        guard value?.bytes.isEmpty != true else { throw ValidationError("A value has at least one byte; see --erase.") }
+        guard let value else { return }
+        guard let bytes = try? Hex.decode(value), !bytes.isEmpty else {
+            throw ValidationError("The value is not hexadecimal, or empty; --erase restores the default.")
+        }
     }
 
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
-        var value = value?.bytes ?? []
+        var value = try Hex.decode(value ?? "")
         if let valueFile {
             let text = String(decoding: try await InputFile.read(valueFile), as: UTF8.self)
             guard let bytes = try? Hex.decode(text), !bytes.isEmpty else {
@@ -167,12 +171,13 @@ package struct S550Profile: S550Command {
             \(ReaderProfile.allCases.map(\.name).joined(separator: ", ")). With any but pcsc this tool loses the reader \
             at the next reset, and only the vendor's tools bring it back: it needs --yes.
 
-            JSON: event ("profile"), reader, way, profile, and after a change before and takesEffect ("afterReset").
+            JSON: event ("profile"), reader, way, profile (absent if register 02C0 is undefined), and after a change before \
+            and takesEffect ("afterReset").
             """
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The new profile.") var profile: ReaderProfile?
     @Flag(help: "Set it although PC/SC loses the reader.") var yes = false
 
@@ -180,9 +185,9 @@ package struct S550Profile: S550Command {
 
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
         guard let profile else {
-            let value = try await control.read(.profile)?.first ?? 0
-            let present = ReaderProfile(rawValue: value & 0x07)?.name
-            return try out.done("profile", control, ["profile": present], text: "Profile: \(present ?? "unknown")")
+            let present = ReaderProfile(register: try await control.read(.profile))?.name
+            let text = "Profile: \(present ?? "undefined, the default is in force")"
+            return try out.done("profile", control, ["profile": present], text: text)
         }
         let before = try await out.before(.profile, control)
         try await control.setProfile(profile, confirmed: yes)
@@ -191,7 +196,7 @@ package struct S550Profile: S550Command {
             control,
             [
                 "profile": profile.name, "takesEffect": "afterReset",
-                "before": ReaderProfile(rawValue: (before?.first ?? 0) & 0x07)?.name,
+                "before": ReaderProfile(register: before)?.name,
             ],
             text: "Profile: \(profile.name), in effect after 'readerctl s550 reset'."
         )

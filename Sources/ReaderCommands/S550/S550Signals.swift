@@ -10,7 +10,7 @@ package struct S550Wink: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
 
     package init() {}
 
@@ -40,7 +40,7 @@ package struct S550LED: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The colour, or 'automatic'.") var colour: String?
     @Option(parsing: .upToNextOption, help: "Patterns in place of a colour.") var pattern: [String] = []
 
@@ -54,11 +54,8 @@ package struct S550LED: S550Command {
         }
         guard let colour else {
             let patterns = try pattern.map { text in
-                let named =
-                    Self.patterns[text]
-                    ?? (text.count == 2 ? UInt8(text, radix: 16) : nil)
-                    .map(LightPattern.init(rawValue:))
-                guard let pattern = named, pattern.name != nil else {
+                let coded = (try? Hex.decode(text)).flatMap { $0.count == 1 ? LightPattern(rawValue: $0[0]) : nil }
+                guard let pattern = Self.patterns[text] ?? coded, pattern.isKnown else {
                     throw ValidationError(
                         "'\(text)' is no pattern: \(Self.patterns.keys.sorted().joined(separator: ", ")) or two digits."
                     )
@@ -110,7 +107,7 @@ package struct S550Sound: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Option(help: ArgumentHelp("How long, 0 (silence) to 65535.", valueName: "ms")) var milliseconds = 100
     @Option(help: ArgumentHelp("Play a sound by the product's own data instead.", valueName: "hex"))
     var data: HexArgument?
@@ -153,7 +150,7 @@ package struct S550Volume: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "0 (silent) to 5.") var volume: Int
     @Flag(help: "Keep it after a reset.") var keep = false
 
@@ -182,7 +179,7 @@ package struct S550Theme: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The theme of what is common.") var common: UInt8
     @Argument(help: "The theme of cards.") var cards: UInt8
     @Argument(help: "The theme of barcodes.") var barcodes: UInt8
@@ -219,33 +216,35 @@ package struct S550Sequence: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
-    @Argument(help: "The number in hexadecimal, or the name.") var sequence: String
+    @OptionGroup package var reader: ReaderOptions
+    @Argument(help: "The number in hexadecimal digits, or the name.") var sequence: String
     @Flag(help: "Play a sequence of the antenna board (S550, S370), 0000 to FFFF.") var antenna = false
 
     package init() {}
 
     package func validate() throws { _ = try number() }
 
-    private func number() throws -> UInt16 {
-        if !antenna, let named = ReaderSequence(name: sequence) { return UInt16(named.rawValue) }
-        guard sequence.utf8.count <= 4, let number = UInt16(sequence, radix: 16), antenna || number <= 0xFF else {
-            throw ValidationError("'\(sequence)' is no sequence.")
+    private func number() throws -> [UInt8] {
+        if !antenna, let named = ReaderSequence(name: sequence) { return [named.rawValue] }
+        guard let number = try? Hex.decode(sequence), (1...(antenna ? 2 : 1)).contains(number.count) else {
+            let forms = antenna ? "two or four digits" : "a name, or two digits"
+            throw ValidationError("'\(sequence)' is no sequence: \(forms).")
         }
         return number
     }
 
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
         let number = try number()
-        let sequence = ReaderSequence(rawValue: UInt8(truncatingIfNeeded: number))
-        if antenna { try await control.playOnAntenna(number) } else { try await control.play(sequence) }
+        let sequence = antenna ? nil : ReaderSequence(rawValue: number[0])
+        if let sequence {
+            try await control.play(sequence)
+        } else {
+            try await control.playOnAntenna(number.reduce(0) { $0 << 8 | UInt16($1) })
+        }
         try out.done(
             "played",
             control,
-            [
-                "sequence": (number > 0xFF ? [UInt8(number >> 8)] : []).hex + [sequence.rawValue].hex,
-                "name": antenna ? nil : sequence.name, "antenna": antenna,
-            ],
+            ["sequence": number.hex, "name": sequence?.name, "antenna": antenna],
             text: "\(control.reader.name) plays the sequence."
         )
     }

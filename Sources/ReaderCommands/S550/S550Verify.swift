@@ -9,9 +9,10 @@ package struct S550Verify: S550Command {
         commandName: "verify",
         abstract: "Finds out what only a real reader can tell, for a report to send back.",
         discussion: """
-            It takes some minutes and asks for a card. Nothing is written to the reader; it plays two sequences, and goes \
-            off only if you agree, or with --shutdown. The report has no serial number, no address and no identifier of \
-            a card. Questions that cannot be answered are in it with the reason.
+            It takes some minutes and asks for a card: one of ISO 15693 answers most, any other will do. Nothing is \
+            written to the reader; it plays two sequences, and goes off only if you agree, or with --shutdown. The \
+            report has no serial number, no address and no identifier of a card. Questions that cannot be answered are \
+            in it with the reason, and what was answered is in it even if the command is interrupted.
 
             EXAMPLES
               readerctl s550 verify report.txt
@@ -22,7 +23,7 @@ package struct S550Verify: S550Command {
     )
 
     @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: S550Options
+    @OptionGroup package var reader: ReaderOptions
     @Argument(help: "The report.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
     @Flag(help: "Find out whether the reader can be turned off, without asking.") var shutdown = false
@@ -35,9 +36,16 @@ package struct S550Verify: S550Command {
     }
 
     package func perform(_ control: ReaderControl, _ out: Output) async throws {
-        var findings: [(question: String, answer: String)] = []
+        var lines = ["S550 report 1", "tool: readerctl \(ToolVersion.number)"]
+        // Written at once, so that a file that cannot be written costs nobody's time, and again with each answer.
+        func write(overwrite: Bool) throws {
+            try OutputFile.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: file, overwrite: overwrite)
+        }
+        try write(overwrite: force)
+        // What tells this reader from others, and may stand in its answers and in errors.
+        var unique = [control.reader.name, control.reader.serial ?? ""]
         func find(_ question: String, _ answer: () async throws -> String) async throws {
-            let text: String
+            var text: String
             do {
                 text = try await answer()
             } catch let error as ControlError {
@@ -45,22 +53,27 @@ package struct S550Verify: S550Command {
             } catch let error as ReaderError where error.kind != .cancelled {
                 text = "no answer: \(error.kind.meaning)" + (error.code.map { " (\($0))" } ?? "")
             }
-            findings.append((question, text))
+            for name in unique where name.count > 5 {
+                text = text.replacingOccurrences(of: name, with: "‹omitted›", options: .caseInsensitive)
+            }
+            lines.append("\(question): \(text)")
+            try write(overwrite: true)
             try out.done("finding", control, ["question": question, "answer": text], text: "\(question): \(text)")
         }
         try await find("usb") { Self.usb() }
         try await find("escape") { try await escape(control) }
         let hasCard = try await waitForCard(control, out)
         try await find("form") { try await hasCard ? forms(control) : Self.withoutCard }
-        try await find("firmware") { try await firmware(control) }
+        try await find("firmware") {
+            let identity = try await control.identity()
+            unique += ControlItem.allCases.filter(\.isUnique).compactMap { identity.text($0) }
+            return firmware(identity)
+        }
         try await find("battery") { try await batteries(control) }
         try await find("sequence") { try await sequences(control) }
         try await find("session") { try await hasCard ? session(control) : Self.withoutCard }
         try await find("vicinity") { try await hasCard ? vicinity(control) : Self.withoutCard }
         try await find("shutdown") { try await turnOff(control, out) }
-        let lines = findings.map { "\($0.question): \($0.answer)" }
-        let head = ["S550 report 1", "tool: readerctl \(ToolVersion.number)"]
-        try OutputFile.write(Array(((head + lines).joined(separator: "\n") + "\n").utf8), to: file, overwrite: force)
         out.message("The report is in \(file). Please look through it, and send it back.")
     }
 
@@ -68,16 +81,16 @@ package struct S550Verify: S550Command {
 
     // MARK: Questions
 
-    /// Products and interfaces of the SpringCard devices on the bus.
+    /// The products of the SpringCard devices on the bus, and their descriptors, which have interfaces and slots in them
+    /// and no serial number.
     private static func usb() -> String {
         let (machine, bus) = (Machine(), "/sys/bus/usb/devices")
         let devices = machine.names(in: bus).filter { machine.line("\(bus)/\($0)/idVendor") == "1c34" }
         guard !devices.isEmpty else { return "no device of SpringCard is on the bus" }
-        return devices.sorted().map { device in
-            func value(_ name: String) -> String { machine.line("\(bus)/\(device)/\(name)") ?? "?" }
-            let classes = machine.names(in: bus).filter { $0.hasPrefix(device + ":") }.sorted()
-                .map { machine.line("\(bus)/\($0)/bInterfaceClass") ?? "?" }
-            return "1c34:\(value("idProduct")) version \(value("bcdDevice")), classes \(classes.joined(separator: " "))"
+        return devices.map { device in
+            let product = machine.line("\(bus)/\(device)/idProduct") ?? "?"
+            let descriptors = machine.bytes("\(bus)/\(device)/descriptors", atMost: 4096)?.hex ?? "?"
+            return "1c34:\(product) descriptors \(descriptors)"
         }.joined(separator: "; ")
     }
 
@@ -100,8 +113,8 @@ package struct S550Verify: S550Command {
             do {
                 _ = try await control.withChannel { try $0.transmit([0xFF, 0xCA, 0x00, 0x00, 0x00]) }
                 return true
-            } catch let error as ReaderError where error.kind != .cancelled && error.kind != .readerUnavailable {
-                guard ContinuousClock.now < end else { return false }
+            } catch let error as ReaderError where error.kind != .cancelled {
+                guard ContinuousClock.now < end, error.kind != .readerUnavailable else { return false }
                 if !isTold {
                     out.message("Lay a card on the reader and leave it there, an ISO 15693 card if there is one.")
                 }
@@ -134,13 +147,14 @@ package struct S550Verify: S550Command {
         }
     }
 
-    private func firmware(_ control: ReaderControl) async throws -> String {
-        let identity = try await control.identity()
+    private func firmware(_ identity: ReaderIdentity) -> String {
         let items: [ControlItem] = [
             .product, .firmware, .firmwareRevision, .version, .buildDate, .usbIdentifier, .antennaFirmware, .nfcChip,
         ]
         let texts = items.compactMap { item in identity.text(item).map { "\(item.name) \($0)" } }
-        return (texts + ["slots \(identity.slots.joined(separator: "/"))", "profile \(identity.profile?.name ?? "?")"])
+        // Register 02B1 can put a part of the serial number into the name of a slot.
+        let slots = identity.slots.map { name in ["Contactless", "Contact", "SAM"].first { name.contains($0) } ?? "?" }
+        return (texts + ["slots \(slots.joined(separator: "/"))", "profile \(identity.profile?.name ?? "?")"])
             .joined(separator: ", ")
     }
 
@@ -158,7 +172,12 @@ package struct S550Verify: S550Command {
                 } else {
                     others.append("\([item].hex) has \(data.count) bytes")
                 }
-            } catch ControlError.refused {}
+            } catch ControlError.refused {
+                // There is no such item.
+            } catch let error as ReaderError where error.kind != .cancelled {
+                others.append("asking ended with \([item].hex), \(error.kind.meaning)")
+                break
+            }
         }
         let found = batteries.isEmpty ? "none found" : batteries.joined(separator: ", ")
         return others.isEmpty ? found : "\(found); others: \(others.joined(separator: ", "))"

@@ -4,8 +4,8 @@ import Synchronization
 /// (``ReaderEvent/batteryLevel(_:percent:)``).
 ///
 /// Each reader that may have one is asked when it is connected and then at an interval, by escape commands alone: no card
-/// is touched, and a reader whose driver passes none, or that reports no battery, is not asked again before it is
-/// reconnected. A level is reported when it is another than before.
+/// is touched, and a reader whose driver passes none, that reports no battery or that hangs is not asked again before it
+/// is reconnected. A level is reported when it is another than before.
 public struct BatteryBackend: ReaderBackend {
     private let base: any ReaderBackend
     private let interval: Duration
@@ -68,8 +68,8 @@ public struct BatteryBackend: ReaderBackend {
                 guard let battery = try await control.battery(item: item), !Task.isCancelled else { return }
                 if battery.percent != last { report(.batteryLevel(reader, percent: battery.percent)) }
                 last = battery.percent
-            } catch let error as ReaderError where error.kind != .unsupported {
-                // The reader is busy, or about to go: the next time may be better.
+            } catch let error as ReaderError where error.kind != .unsupported && error.kind != .stuck {
+                // The reader is busy, or about to go: the next time may be better. One that hung would hang again.
             } catch {
                 return
             }

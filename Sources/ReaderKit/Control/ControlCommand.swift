@@ -25,8 +25,8 @@ extension ControlCommand: Redacted {
     /// The name of the instruction, and for registers the address. Data that may be a key are omitted.
     public var description: String {
         switch instruction {
-        case .readRegister, .writeRegister:
-            "\(instruction.name) " + (data.count < 2 ? "" : Hex.encode(data.prefix(2)))
+        case .readRegister where data.count >= 2, .writeRegister where data.count >= 2:
+            "\(instruction.name) \(data.prefix(2).hex)"
         default: instruction.name
         }
     }
@@ -127,14 +127,8 @@ public struct ControlInstruction: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// The instruction's name in SpringCard's documentation; "unknown" for others.
-    public var name: String { Self.table[rawValue]?.name ?? "unknown instruction \(Hex.encode([rawValue]))" }
-
-    /// The instruction's effect; `nil` for an unknown one.
-    public var meaning: String? { Self.table[rawValue]?.meaning }
-
-    /// Every known instruction.
-    public static var all: [ControlInstruction] { table.keys.sorted().map(ControlInstruction.init(_:)) }
+    /// The instruction's name in SpringCard's documentation; "unknown instruction" and the code for others.
+    public var name: String { Self.names[rawValue] ?? "unknown instruction \([rawValue].hex)" }
 
     static let getData = ControlInstruction(0x20)
     static let slotName = ControlInstruction(0x21)
@@ -152,55 +146,18 @@ public struct ControlInstruction: RawRepresentable, Sendable, Hashable {
     static let legacyBuzzer = ControlInstruction(0x1C)
     static let legacyLights = ControlInstruction(0x1E)
 
-    private static let table: [UInt8: (name: String, meaning: String)] = [
-        0x0D: ("WRITE REGISTER (legacy)", "writes a register of a CSB6 or H663"),
-        0x0E: ("READ REGISTER (legacy)", "reads a register of a CSB6 or H663"),
-        0x12: ("I2C READ", "reads from the I2C bus"),
-        0x13: ("I2C WRITE", "writes to the I2C bus"),
-        0x14: ("GET MODE", "reads the pins that choose the mode"),
-        0x15: ("GET GPIOS", "reads the general inputs"),
-        0x16: ("SET GPIOS", "sets the general outputs"),
-        0x17: ("GET CONTROLS", "reads the control pins"),
-        0x1C: ("SET BUZZER (legacy)", "sounds the buzzer of a CSB6 or H663"),
-        0x1E: ("SET LEDS (legacy)", "sets the lights of a CSB6 or H663"),
-        0x20: ("GET DATA", "reads an item of the reader's description"),
-        0x21: ("GET SLOT NAME", "reads the name of a slot"),
-        0x22: ("STOP SLOT", "stops a slot"),
-        0x23: ("START SLOT", "starts a slot"),
-        0x24: ("CONTROL SLOT", "controls a slot"),
-        0x62: ("NFC POLLER", "lets the reader look for cards"),
-        0x63: ("NFC LISTENER", "lets the reader be a card"),
-        0x64: ("NFC HCE STOP", "ends card emulation"),
-        0x65: ("NFC HCE START", "begins card emulation"),
-        0x70: ("MICORE", "talks to the contactless chip"),
-        0x80: ("READ FREE REGISTER", "reads a register that everybody may read"),
-        0x81: ("READ REGISTER", "reads a register"),
-        0x82: ("WRITE REGISTER", "writes a register, in effect after a reset"),
-        0x83: ("LOAD FACTORY CONFIG", "restores the factory's settings"),
-        0x84: ("SAVE FACTORY CONFIG", "makes the present settings the factory's"),
-        0x85: ("GET DATETIME", "reads the clock"),
-        0x86: ("SET DATETIME", "sets the clock"),
-        0x88: ("PRODUCT SPECIFIC", "a command of the product's own"),
-        0x8A: ("LOGGING", "controls the log"),
-        0x8C: ("SUSPEND", "enters USB suspend"),
-        0x8D: ("RESUME", "leaves USB suspend"),
-        0x8E: ("RESET", "restarts the reader"),
-        0x8F: ("RELOAD CONFIG", "puts written registers into effect"),
-        0x90: ("PLAY SEQUENCE", "plays a sequence of lights and sounds"),
-        0x91: ("SET LED RGB", "sets the colour or the pattern of the light"),
-        0x92: ("SET LEDS", "sets the patterns of up to four lights"),
-        0x93: ("SET BUZZER", "sounds the buzzer for some milliseconds"),
-        0x94: ("SET SOUND", "plays a sound"),
-        0x95: ("SET VIBRATOR", "vibrates"),
-        0x97: ("SET LIGHT", "sets the brightness of all lights"),
-        0x98: ("PLAY SEQUENCE STRING", "plays a sequence that comes with the command"),
-        0x9A: ("AUTO DIMM LIGHT", "dims the lights while the reader is not used, or does not"),
-        0x9B: ("AUTO SEQUENCES", "plays sequences by itself, or does not"),
-        0x9F: ("WINK", "shows which reader it is"),
-        0xA0: ("READER STOP", "stops the engine of a Smart Reader"),
-        0xA1: ("READER START", "starts the engine of a Smart Reader"),
-        0xAE: ("DISCONNECT", "drops the Bluetooth link"),
-        0xAF: ("SHUTDOWN", "turns the reader off"),
+    private static let names: [UInt8: String] = [
+        0x0D: "WRITE REGISTER (legacy)", 0x0E: "READ REGISTER (legacy)", 0x12: "I2C READ", 0x13: "I2C WRITE",
+        0x14: "GET MODE", 0x15: "GET GPIOS", 0x16: "SET GPIOS", 0x17: "GET CONTROLS", 0x1C: "SET BUZZER (legacy)",
+        0x1E: "SET LEDS (legacy)", 0x20: "GET DATA", 0x21: "GET SLOT NAME", 0x22: "STOP SLOT", 0x23: "START SLOT",
+        0x24: "CONTROL SLOT", 0x62: "NFC POLLER", 0x63: "NFC LISTENER", 0x64: "NFC HCE STOP", 0x65: "NFC HCE START",
+        0x70: "MICORE", 0x80: "READ FREE REGISTER", 0x81: "READ REGISTER", 0x82: "WRITE REGISTER",
+        0x83: "LOAD FACTORY CONFIG", 0x84: "SAVE FACTORY CONFIG", 0x85: "GET DATETIME", 0x86: "SET DATETIME",
+        0x88: "PRODUCT SPECIFIC", 0x8A: "LOGGING", 0x8C: "SUSPEND", 0x8D: "RESUME", 0x8E: "RESET",
+        0x8F: "RELOAD CONFIG", 0x90: "PLAY SEQUENCE", 0x91: "SET LED RGB", 0x92: "SET LEDS", 0x93: "SET BUZZER",
+        0x94: "SET SOUND", 0x95: "SET VIBRATOR", 0x97: "SET LIGHT", 0x98: "PLAY SEQUENCE STRING",
+        0x9A: "AUTO DIMM LIGHT", 0x9B: "AUTO SEQUENCES", 0x9F: "WINK", 0xA0: "READER STOP", 0xA1: "READER START",
+        0xAE: "DISCONNECT", 0xAF: "SHUTDOWN",
     ]
 }
 

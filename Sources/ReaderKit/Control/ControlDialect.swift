@@ -62,7 +62,7 @@ public enum ControlDialect: String, Sendable, Hashable, CaseIterable {
             return .control(.init(.setColour, [red, green, blue]))
         case (.springCore, .pattern(let pattern)): return .control(.init(.setColour, [pattern.rawValue]))
         case (.springCore, .ramp(let patterns)):
-            return .control(.init(.setLights, try Self.checked(patterns, atMost: 4)))
+            return .control(.init(.setLights, try Self.checked(patterns, 1...4)))
         // The sequence of a reader that waits for cards.
         case (.springCore, .automatic): return .control(.play(ReaderSequence.active.rawValue))
         case (.csb6, .colour(let red, let green, let blue)):
@@ -70,7 +70,7 @@ public enum ControlDialect: String, Sendable, Hashable, CaseIterable {
         case (.csb6, .pattern(let pattern)):
             return .control(.init(.legacyLights, [UInt8](repeating: pattern.legacy, count: 3)))
         case (.csb6, .ramp(let patterns)):
-            return .control(.init(.legacyLights, try Self.checked(patterns, atMost: 3) { $0.legacy }))
+            return .control(.init(.legacyLights, try Self.checked(patterns, 2...3) { $0.legacy }))
         case (.csb6, .automatic): return .control(.init(.legacyLights))
         case (.acr122, .colour(let red, let green, let blue)):
             // It has a red light and a green one. Bits 2 and 3 say that bits 0 and 1 count.
@@ -101,11 +101,12 @@ public enum ControlDialect: String, Sendable, Hashable, CaseIterable {
 
     private static func checked(
         _ patterns: [LightPattern],
-        atMost limit: Int,
+        _ counts: ClosedRange<Int>,
         _ code: (LightPattern) -> UInt8 = \.rawValue
     ) throws(ControlError) -> [UInt8] {
-        guard (1...limit).contains(patterns.count) else {
-            throw .outOfRange("could not set the lights: the reader has \(limit), not \(patterns.count)")
+        guard counts.contains(patterns.count) else {
+            let limits = "\(counts.lowerBound) to \(counts.upperBound)"
+            throw .outOfRange("could not set the lights: it takes \(limits) patterns, not \(patterns.count)")
         }
         return patterns.map(code)
     }
@@ -180,7 +181,7 @@ enum ControlMessage: Sendable, Hashable {
 extension ControlMessage: CustomStringConvertible {
     var description: String {
         switch self {
-        case .control(let command): command.description.trimmed
+        case .control(let command): command.description
         case .apdu(let bytes): Hex.encode(bytes.prefix(4), separator: " ")
         }
     }
@@ -237,29 +238,10 @@ public struct LightPattern: RawRepresentable, Sendable, Hashable {
     /// Growing brighter and darker.
     public static let breathing = LightPattern(0x0F)
 
-    /// The pattern in words, such as "blinks at 1 Hz"; `nil` for an unknown one.
-    public var name: String? {
-        switch rawValue {
-        case 0x00: return "off"
-        case 0x01: return "on"
-        case 0x0F: return "breathes"
-        default:
-            guard let rate = Self.rates[rawValue & 0x0F], Int(rawValue >> 4) < Self.shapes.count else { return nil }
-            return "\(Self.shapes[Int(rawValue >> 4)]) at \(rate) Hz"
-        }
+    /// Whether SpringCore has the pattern: off, on, breathing, and eight shapes at nine rates.
+    public var isKnown: Bool {
+        [0x00, 0x01, 0x0F].contains(rawValue) || rawValue < 0x80 && (0x02...0x0A).contains(rawValue & 0x0F)
     }
-
-    /// Every known pattern.
-    public static var all: [LightPattern] { (0...255).map(LightPattern.init(_:)).filter { $0.name != nil } }
-
-    private static let rates: [UInt8: String] = [
-        0x2: "0.25", 0x3: "0.5", 0x4: "1", 0x5: "2", 0x6: "4", 0x7: "5", 0x8: "6.66", 0x9: "10", 0xA: "20",
-    ]
-
-    private static let shapes = [
-        "blinks", "flashes 1/4", "flashes 1/8", "flashes 1/16", "flashes 1/32", "flashes 2/8", "flashes 3/16",
-        "flashes 4/32",
-    ]
 
     /// The code of a CSB6: off, on, slow, automatic, fast, heartbeat.
     var legacy: UInt8 {
@@ -292,16 +274,8 @@ public struct ReaderSequence: RawRepresentable, Sendable, Hashable {
         self.init(entry.key)
     }
 
-    /// Ends all sequences.
-    public static let cancel = ReaderSequence(0x05)
-    /// The reader asks for patience.
-    public static let pleaseWait = ReaderSequence(0x08)
-    /// The reader shows which one it is.
-    public static let wink = ReaderSequence(0x0E)
     /// The reader waits for cards.
     public static let active = ReaderSequence(0x21)
-    /// A card is there.
-    public static let tagPresent = ReaderSequence(0x23)
     /// A card was read.
     public static let tagRead = ReaderSequence(0x24)
     /// A card could not be read.

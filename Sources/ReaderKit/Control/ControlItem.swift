@@ -70,7 +70,7 @@ public enum ControlItem: UInt8, Sendable, Hashable, CaseIterable {
     case rawUSBIdentifier = 0x84
     /// The version in bytes.
     case rawVersion = 0x85
-    /// The battery's state (``ReaderBattery``).
+    /// The battery's state (``ReaderBattery``), as SpringCard's chapter GET BATTERY DATA numbers it; no S550 confirmed it yet.
     case battery = 0xBC
 
     /// Whether the value is text; else bytes.
@@ -96,7 +96,7 @@ public struct ReaderIdentity: Sendable, Hashable {
     /// The names of its slots, in their order.
     public var slots: [String]
 
-    /// The profile in which it starts (register 02C0); `nil` if the register may not be read.
+    /// The profile in which it starts (register 02C0); `nil` if the register is undefined, or may not be read.
     public var profile: ReaderProfile?
 
     /// The firmware version of the antenna board, as it reports it itself (S550, S370).
@@ -138,6 +138,12 @@ public enum ReaderProfile: UInt8, Sendable, Hashable, CaseIterable {
     case massStorage = 6
     /// NXP's NFC Cockpit, on a serial line.
     case nfcCockpit = 7
+
+    /// The profile that a value of register 02C0 chooses; `nil` if the register is undefined or was not read.
+    public init?(register value: [UInt8]?) {
+        guard let first = value?.first else { return nil }
+        self.init(rawValue: first & 0x07)
+    }
 
     /// The profile's name in JSON and on command lines.
     public var name: String { "\(self)" }

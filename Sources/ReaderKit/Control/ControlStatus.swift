@@ -45,7 +45,7 @@ public struct ControlStatus: RawRepresentable, Sendable, Hashable {
 
 extension ControlStatus: CustomStringConvertible {
     /// The name and the number, as `unknown command (17)`.
-    public var description: String { "\(name) (\(Hex.encode([rawValue])))" }
+    public var description: String { "\(name) (\([rawValue].hex))" }
 }
 
 /// A command to a reader itself could not be carried out. Faults of the way to the reader are ``ReaderError``.
@@ -71,6 +71,8 @@ public enum ControlError: Error, Sendable, Hashable {
     case outOfRange(String)
     /// The register may make the reader unreachable, and was to be written without confirmation.
     case unconfirmed(UInt16, consequence: String)
+    /// The settings are those of another kind of reader, and were to be written without confirmation.
+    case otherFirmware
     /// The register did not keep what was written.
     case notKept(UInt16)
 }
@@ -95,6 +97,7 @@ extension ControlError: CustomStringConvertible {
         case .outOfRange(let message): message
         case .unconfirmed(let address, let consequence):
             "register \(Self.text(address)) was not written, since \(consequence)"
+        case .otherFirmware: "the settings were not written, since they are those of another kind of reader"
         case .notKept(let address): "could not write register \(Self.text(address)): it has another value afterwards"
         }
     }
@@ -108,12 +111,12 @@ extension ControlError: CustomStringConvertible {
         case .unknownReader: "SpringCard's readers and ACS' ACR122U can be controlled."
         case .unsupported: "Use a reader that has it."
         case .refused(_, let status): status.advice
-        case .refusedByCard: "Take the card away, or allow escape commands to the reader (ifdDriverOptions 0x0001)."
+        case .refusedByCard: "Lay another card on the reader, or allow escape commands (ifdDriverOptions 0x0001)."
         case .invalidAnswer: "Try again; if it persists, unplug the reader and plug it in again."
         case .holdsKeys: "Keys can be written, never read."
         case .notWritable: "Only registers 0200 to 03FF are settings."
         case .outOfRange: "Nothing was sent."
-        case .unconfirmed: "Confirm it (--yes) if that is wanted."
+        case .unconfirmed, .otherFirmware: "Confirm it (--yes) if that is wanted."
         case .notKept: "Read it again after a reset; access conditions may forbid the change."
         }
     }
@@ -130,6 +133,7 @@ extension ControlError: CustomStringConvertible {
         case .notWritable: "notWritable"
         case .outOfRange: "outOfRange"
         case .unconfirmed: "unconfirmed"
+        case .otherFirmware: "otherFirmware"
         case .notKept: "notKept"
         }
     }

@@ -24,8 +24,8 @@ struct ControlSession {
     let dialect: ControlDialect
     let reader: String
 
-    /// Finds the way if none is known: escape commands if the driver reports or passes them, else command APDUs in
-    /// whichever form the reader answers.
+    /// Finds the way if none is known: escape commands if the driver passes them and the reader answers as its dialect
+    /// does, else command APDUs in whichever form the reader answers.
     init(
         _ channel: any ReaderChannel,
         _ dialect: ControlDialect,
@@ -46,24 +46,26 @@ struct ControlSession {
         _ withoutCard: Bool
     ) throws -> ControlWay {
         var refusal: ReaderError.Code?
-        do throws(ReaderError) {
-            if try channel.reportsEscape() { return .escape }
-            let answer = try channel.escape(dialect.probe.bytes)
-            if (try? ControlWay.escape.data(of: answer, to: dialect.probe)) != nil { return .escape }
-        } catch {
-            guard error.kind.leavesAnotherWay else { throw error }
-            refusal = error.code
-        }
-        for way in dialect.ways where way.needsCard && !withoutCard {
+        var fault: ControlError?
+        for way in dialect.ways where !(way.needsCard && withoutCard) {
             do throws(ReaderError) {
-                let answer = try channel.transmit(way.bytes(dialect.probe))
-                // In the other form the reader may answer too, with a status that says that it knows no such command.
-                if (try? way.data(of: answer, to: dialect.probe)) != nil { return way }
+                // Old readers may not have what is asked for: that the driver passes commands is enough.
+                if way == .escape, dialect == .csb6, try channel.reportsEscape() { return way }
+                let bytes = way.bytes(dialect.probe)
+                let answer = try way == .escape ? channel.escape(bytes) : channel.transmit(bytes)
+                do throws(ControlError) {
+                    _ = try way.data(of: answer, to: dialect.probe)
+                    return way
+                } catch {
+                    // In the other form the reader may answer too, with a status that says that it knows no such command.
+                    if way == .escape { fault = error }
+                }
             } catch {
                 guard error.kind.leavesAnotherWay else { throw error }
+                if way == .escape { refusal = error.code }
             }
         }
-        throw ControlError.escapeDisabled(reader: reader, refusal)
+        throw fault ?? ControlError.escapeDisabled(reader: reader, refusal)
     }
 
     /// Sends a command, and returns the data of the answer.
@@ -85,12 +87,17 @@ struct ControlSession {
 
     @discardableResult
     func send(_ command: ControlCommand) throws -> [UInt8] {
-        guard dialect != .acr122 else { throw dialect.unsupported("carry out \(command.description.trimmed)") }
+        // Of the rest CSB6 readers know neither the codes nor the registers.
+        guard dialect == .springCore || dialect == .csb6 && command.instruction == .getData else {
+            throw dialect.unsupported("carry out \(command)")
+        }
         return try send(.control(command))
     }
 
     /// Sends a command after which the reader is gone, perhaps before it has answered.
     func sendLast(_ command: ControlCommand) throws {
+        // One that is gone already is not taken for one that leaves.
+        try send(dialect.probe)
         do {
             try send(command)
         } catch let error as ReaderError where error.kind.meansReaderLeft {
@@ -106,7 +113,7 @@ struct ControlSession {
     func ask(_ command: ControlCommand) throws -> [UInt8]? {
         do {
             return try send(command)
-        } catch ControlError.refused {
+        } catch ControlError.refused, ControlError.unsupported {
             return nil
         }
     }

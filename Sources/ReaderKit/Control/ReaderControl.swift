@@ -63,12 +63,14 @@ public final class ReaderControl: Sendable {
             let session = try ControlSession(channel, dialect, reader: name, known: known, withoutCard: withoutCard)
             return (session.way, Swift.Result { try work(session) })
         }
-        // Without a card the other way may be open by now.
-        if case .failure(ControlError.escapeDisabled) = result {
-            found.withLock { $0 = nil }
-        } else {
-            found.withLock { $0 = way }
-        }
+        // A way that failed is looked for again: a card left, or the driver was set otherwise.
+        let isOpen =
+            switch result {
+            case .success: true
+            case .failure(ControlError.escapeDisabled): false
+            case .failure(let error): error is ControlError
+            }
+        found.withLock { $0 = isOpen ? way : nil }
         return try result.get()
     }
 
@@ -180,9 +182,9 @@ public final class ReaderControl: Sendable {
                 guard let name = try session.ask(.slotName(slot)), !name.isEmpty else { break }
                 identity.slots.append(ReaderIdentity.text(name))
             }
-            if let value = try session.ask(.readRegister(ReaderRegister.profile.address)) {
-                identity.profile = ReaderProfile(rawValue: (value.first ?? 0) & 0x07)
-            }
+            identity.profile = ReaderProfile(
+                register: try session.ask(.readRegister(ReaderRegister.profile.address))
+            )
             if let version = try session.ask(.antennaFirmware), !version.isEmpty {
                 identity.antennaFirmware = ReaderIdentity.text(version)
             }
@@ -246,18 +248,14 @@ public final class ReaderControl: Sendable {
         try await perform { try $0.sendLast(.shutdown) }
     }
 
-    /// Sends any command of class 58, for what has no method here. A command that reads a register is subject to the same
-    /// rules as ``read(_:)``; registers are written by ``write(_:to:confirmed:)`` alone.
+    /// Sends any command of class 58 for which nothing here has a method. Registers, factory settings, resets (the
+    /// bootloader is one) and shutdown are not sent this way.
     ///
     /// - Returns: the data of the answer.
     public func send(_ command: ControlCommand) async throws -> [UInt8] {
-        let dangerous: [UInt8] = [0x0D, 0x0E, 0x80, 0x82, 0x83, 0x84]
-        guard !dangerous.contains(command.instruction.rawValue), command.data.count <= 250 else {
+        let others: [UInt8] = [0x0D, 0x0E, 0x80, 0x81, 0x82, 0x83, 0x84, 0x8E, 0xAF]
+        guard !others.contains(command.instruction.rawValue), command.data.count <= 250 else {
             throw ControlError.outOfRange("could not carry out \(command): it is not sent this way")
-        }
-        if command.instruction == .readRegister, command.data.count == 2 {
-            let register = ReaderRegister(UInt16(command.data[0]) << 8 | UInt16(command.data[1]))
-            guard !register.holdsKeys else { throw ControlError.holdsKeys(register.address) }
         }
         return try await perform { try $0.send(command) }
     }

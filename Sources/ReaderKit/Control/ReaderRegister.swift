@@ -136,8 +136,16 @@ public struct ReaderRegister: Sendable, Hashable {
         0x0200: Setting("Identifier of the configuration", 0...16),
         0x0201: Setting("Inventory number", 0...64),
         0x0202: Setting("Location", 0...64),
-        0x0230: Setting("Contactless interface", [0x01]),
-        0x0231: Setting("Card technologies in PC/SC", [0x14, 0xE7]),
+        0x0230: Setting(
+            "Contactless interface",
+            [0x01],
+            danger: "without bit 0 it reads no card, and a card is the only way in if the driver passes nothing"
+        ),
+        0x0231: Setting(
+            "Card technologies in PC/SC",
+            [0x14, 0xE7],
+            danger: "without any it reads no card, and a card is the only way in if the driver passes nothing"
+        ),
         0x0232: Setting("Bit rates in PC/SC", [0x00, 0x00]),
         0x0233: Setting("Protocol level in PC/SC", [0x00]),
         0x0234: Setting("Rules of contactless answers to reset", [0x00]),

@@ -13,8 +13,8 @@ public struct ReaderSettings: Sendable, Hashable {
     /// The firmware of the reader from which they were saved; `nil` if unknown.
     public var firmware: String?
 
-    /// The values, empty for a register that is undefined.
-    public var values: [ReaderRegister: [UInt8]]
+    /// The values, empty for a register that is undefined. No register of them holds a key.
+    public private(set) var values: [ReaderRegister: [UInt8]]
 
     /// The most bytes of a file.
     public static let longest = 64 * 1024
@@ -127,44 +127,59 @@ public struct SettingsError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension ReaderControl {
-    /// Reads all settings but keys. Registers that the reader refuses to show are left out.
+    /// Reads all settings but keys. Registers that the reader does not show, or with a length that is not documented, are
+    /// left out.
     public func settings() async throws -> ReaderSettings { try await settings(of: ReaderRegister.readable) }
 
     private func settings(of registers: [ReaderRegister]) async throws -> ReaderSettings {
         try await perform { session in
-            var settings = ReaderSettings()
-            settings.firmware = try session.ask(.getData(ControlItem.firmware.rawValue)).map(ReaderIdentity.text)
-            for register in registers {
-                settings.values[register] = try session.ask(.readRegister(register.address))
+            let firmware = try session.ask(.getData(ControlItem.firmware.rawValue)).flatMap {
+                (1...ReaderRegister.longest).contains($0.count) ? ReaderIdentity.text($0) : nil
             }
-            return settings
+            var values: [ReaderRegister: [UInt8]] = [:]
+            for register in registers {
+                guard let value = try session.ask(.readRegister(register.address)) else { continue }
+                if value.isEmpty || register.lengths.contains(value.count) { values[register] = value }
+            }
+            return ReaderSettings(firmware: firmware, values: values)
         }
     }
 
     /// Returns the registers of a file whose value in the reader is another.
     public func differences(from wanted: ReaderSettings) async throws -> [ReaderSettings.Difference] {
-        wanted.differences(from: try await settings(of: wanted.values.keys.filter { !$0.holdsKeys }.sorted()))
+        wanted.differences(from: try await settings(of: wanted.values.keys.sorted()))
     }
 
     /// Writes the registers of a file whose value in the reader is another, those that may make the reader unreachable last.
     /// They are in effect after a reset.
     ///
+    /// If it fails, or is cancelled, what was written stays written, and the same call writes the rest.
+    ///
     /// - Parameters:
-    ///   - confirmed: whether those are written at all. Without it nothing is written if there is one.
-    ///   - progress: called before each write.
+    ///   - confirmed: whether those are written at all, and settings of a reader with another firmware. Without it nothing
+    ///     is written if there is one.
+    ///   - proposed: called with what differs, before anything is written or refused.
+    ///   - written: called after each write.
     /// - Returns: what was written.
     @discardableResult
     public func restore(
         _ wanted: ReaderSettings,
         confirmed: Bool = false,
-        progress: (ReaderSettings.Difference) -> Void = { _ in }
+        proposed: ([ReaderSettings.Difference]) throws -> Void = { _ in },
+        written: (ReaderSettings.Difference) throws -> Void = { _ in }
     ) async throws -> [ReaderSettings.Difference] {
-        let differences = try await differences(from: wanted)
+        let present = try await settings(of: wanted.values.keys.sorted())
+        let differences = wanted.differences(from: present)
+        try proposed(differences)
+        if let one = wanted.firmware, let other = present.firmware, one != other, !differences.isEmpty, !confirmed {
+            throw ControlError.otherFirmware
+        }
         for difference in differences { try difference.register.check(difference.wanted, confirmed: confirmed) }
         let ordered = differences.filter { !$0.register.mayLockOut } + differences.filter { $0.register.mayLockOut }
         for difference in ordered {
-            progress(difference)
+            try Task.checkCancellation()
             try await write(difference.wanted, to: difference.register, confirmed: confirmed)
+            try written(difference)
         }
         return ordered
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 extension SimulatedS550 {
     /// libpcsclite and pcscd with this reader alone, as the table of functions that ``PCSCBackend`` uses: direct
-    /// connections, features and escape commands included, which the virtual reader of vsmartcard cannot carry.
+    /// connections, features, attributes and escape commands included, which the virtual reader of vsmartcard cannot carry.
     ///
     /// - Parameters:
     ///   - name: the reader's name, as pcscd would give it.
@@ -75,6 +75,17 @@ extension SimulatedS550 {
             default: return (Self.notTransacted, [])
             }
         }
+        library.getAttribute = { handle, attribute in
+            guard table[handle] != nil else { return (Self.invalidHandle, []) }
+            guard isThere() else { return (Self.unavailable, []) }
+            switch attribute {
+            // SCARD_ATTR_VENDOR_NAME, as libccid's list has it; VENDOR_IFD_SERIAL_NO; MAXINPUT, the last byte first.
+            case 0x0001_0100: return (Self.success, Array("SpringCard".utf8))
+            case 0x0001_0103: return (Self.success, self.item(.serial) ?? [])
+            case 0x0007_A007: return (Self.success, [0x08, 0x00, 0x01, 0x00])
+            default: return (Self.unsupported, [])
+            }
+        }
         return library
     }
 
@@ -84,6 +95,7 @@ extension SimulatedS550 {
     private static let timeout = PCSCCode(rawValue: 0x8010_000A)
     private static let noCard = PCSCCode(rawValue: 0x8010_000C)
     private static let notTransacted = PCSCCode(rawValue: 0x8010_0016)
+    private static let unsupported = PCSCCode(rawValue: 0x8010_001F)
     private static let unavailable = PCSCCode(rawValue: 0x8010_0017)
     private static let mute = PCSCCode(rawValue: 0x8010_0066)
 }

@@ -45,6 +45,7 @@ public final class SimulatedS550: Sendable {
         var items: [UInt8: [UInt8]]
         var actions: [Action] = []
         var isOff = false
+        var lockedRegister: UInt16?
     }
 
     /// Whether the driver passes escape commands, as it does not unless told to.
@@ -66,6 +67,7 @@ public final class SimulatedS550: Sendable {
     ///   - buildDate: the date of the firmware. Before 2022 an antenna sequence has one byte, later two.
     ///   - battery: the state of the battery, nine bytes; `nil` for a reader without one.
     ///   - batteryItem: the identifier that GET DATA takes for it.
+    ///   - slots: the names of the slots.
     ///   - registers: registers that are defined.
     public init(
         serial: String = "000A1B2C",
@@ -74,12 +76,13 @@ public final class SimulatedS550: Sendable {
         buildDate: String = "2024-03-12 10:21:07",
         battery: [UInt8]? = SimulatedS550.battery(percent: 83),
         batteryItem: UInt8 = ControlItem.battery.rawValue,
+        slots: [String] = ["Contactless", "SAM"],
         registers: [UInt16: [UInt8]] = [0x02C0: [0x02]]
     ) {
         self.passesEscape = passesEscape
         self.form = form
         sequenceBytes = buildDate < "2022" ? 1 : 2
-        slots = ["Contactless", "SAM"]
+        self.slots = slots
         let texts: [ControlItem: String] = [
             .deviceName: "Socket Mobile S550", .vendor: "Socket Mobile", .product: "S550", .serial: serial,
             .usbIdentifier: "1C346122", .version: "1.31", .firmwareRevision: "1.31-0-g537fdbb",
@@ -116,6 +119,18 @@ public final class SimulatedS550: Sendable {
 
     /// Whether the reader was turned off; it answers nothing then.
     public var isOff: Bool { state.withLock { $0.isOff } }
+
+    /// A register that may not be written.
+    public var lockedRegister: UInt16? {
+        get { state.withLock { $0.lockedRegister } }
+        set { state.withLock { $0.lockedRegister = newValue } }
+    }
+
+    /// An item of its description; `nil` if it has none.
+    func item(_ item: ControlItem) -> [UInt8]? { state.withLock { $0.items[item.rawValue] } }
+
+    /// Turns the reader off, as its button does.
+    public func turnOff() { state.withLock { $0.isOff = true } }
 
     /// Turns the reader on again.
     public func turnOn() { state.withLock { $0.isOff = false } }
@@ -212,7 +227,9 @@ public final class SimulatedS550: Sendable {
 
     private func write(_ data: [UInt8], _ state: inout State) -> [UInt8] {
         let (address, value) = (address(data), Array(data[2...]))
-        guard access(state) < 2, (0x0200...0x03FF).contains(address) else { return [Self.denied] }
+        guard access(state) < 2, (0x0200...0x03FF).contains(address), address != state.lockedRegister else {
+            return [Self.denied]
+        }
         guard value.count <= 64 else { return [Self.wrongCount] }
         state.registers[address] = value.isEmpty ? nil : value
         return [0x00]

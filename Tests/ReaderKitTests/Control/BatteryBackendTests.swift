@@ -33,6 +33,7 @@ import TestSupport
     private struct TwoSlots: ReaderBackend {
         let s550 = SimulatedBackend(readers: [name], reader: SimulatedReader(control: SimulatedS550()))
         let asked = Shared<[String]>([])
+        var error: ReaderError?
 
         var kind: BackendKind { .pcsc }
         func events() -> AsyncStream<ReaderEvent> {
@@ -54,6 +55,7 @@ import TestSupport
             perform work: @escaping @Sendable (any ReaderChannel) throws -> Result
         ) async throws -> Result {
             asked.withLock { $0.append(reader.name) }
+            if let error { throw error }
             return try await s550.withReader(ReaderInfo(name: name, backend: .simulated), perform: work)
         }
     }
@@ -65,6 +67,17 @@ import TestSupport
         try await until("both slots") { watcher.texts.count >= 3 }
         try await Task.sleep(for: .milliseconds(20))
         #expect(backend.asked.withLock(\.self) == [Self.name] && Self.levels(watcher) == [83])
+        watcher.stop()
+    }
+
+    /// A reader that hangs costs a thread each time, so it is not asked again; one that is busy is.
+    @Test(arguments: [(ReaderError.Kind.stuck, 1...1), (.sharingViolation, 3...Int.max)])
+    func failing(_ kind: ReaderError.Kind, times: ClosedRange<Int>) async throws {
+        let backend = TwoSlots(error: ReaderError(kind, attempting: "control the reader"))
+        let watcher = Watcher(BatteryBackend(backend, every: .milliseconds(1)))
+        try await until("asked") { times.contains(backend.asked.withLock(\.count)) }
+        try await Task.sleep(for: .milliseconds(20))
+        #expect(times.contains(backend.asked.withLock(\.count)) && Self.levels(watcher) == [])
         watcher.stop()
     }
 

@@ -35,15 +35,12 @@ import Testing
         let (command, bytes, description) = Self.commands[index]
         #expect(command.bytes.hex == bytes)
         #expect("\(command)" == description)
-        #expect(command.instruction.meaning != nil)
     }
 
     @Test func instructions() {
-        #expect(ControlInstruction.all.count == 48)
-        #expect(ControlInstruction.all.allSatisfy { $0.meaning?.isEmpty == false && $0.name == $0.name.trimmed })
-        #expect(Set(ControlInstruction.all.map(\.name)).count == ControlInstruction.all.count)
-        #expect(ControlInstruction(rawValue: 0x77).name == "unknown instruction 77")
-        #expect(ControlInstruction(rawValue: 0x77).meaning == nil)
+        let names = (UInt8.min...UInt8.max).map { ControlInstruction(rawValue: $0).name }
+        #expect(Set(names).count == 256 && names.count { !$0.hasPrefix("unknown instruction ") } == 48)
+        #expect(names[0x77] == "unknown instruction 77")
         let expected: [UInt8: String] = [
             0x20: "GET DATA", 0x81: "READ REGISTER", 0x82: "WRITE REGISTER", 0x8E: "RESET", 0x90: "PLAY SEQUENCE",
             0x91: "SET LED RGB", 0x92: "SET LEDS", 0x93: "SET BUZZER", 0x9F: "WINK", 0xAF: "SHUTDOWN",
@@ -121,7 +118,8 @@ import Testing
             (.refusedByCard("WINK", .classNotSupported), "refused"), (.invalidAnswer("WINK"), "invalidAnswer"),
             (.holdsKeys(0x02F4), "holdsKeys"), (.notWritable(0x0108), "notWritable"),
             (.outOfRange("could not do so: 7"), "outOfRange"),
-            (.unconfirmed(0x02C0, consequence: "so"), "unconfirmed"), (.notKept(0x02D8), "notKept"),
+            (.unconfirmed(0x02C0, consequence: "so"), "unconfirmed"), (.otherFirmware, "otherFirmware"),
+            (.notKept(0x02D8), "notKept"),
         ]
         for (error, code) in errors {
             #expect(error.code == code)
@@ -159,7 +157,7 @@ import Testing
         let dangerous = ReaderRegister.readable.filter(\.mayLockOut).map(\.hex)
         #expect(
             dangerous == [
-                "02B0", "02BC", "02BF", "02C0", "02C1", "02C2", "02C4", "02C5", "02F0", "02F1", "02F2",
+                "0230", "0231", "02B0", "02BC", "02BF", "02C0", "02C1", "02C2", "02C4", "02C5", "02F0", "02F1", "02F2",
             ]
         )
         #expect(ReaderRegister(0x02F4).mayLockOut && ReaderRegister(0x02CF).mayLockOut)
@@ -247,6 +245,7 @@ import Testing
         (.pattern(.breathing), [.springCore: "58910F", .csb6: "581E050505"]),
         (.ramp([.on, .off]), [.springCore: "58920100", .csb6: "581E0100"]),
         (.ramp([.on, .on, .on, .on]), [.springCore: "589201010101"]),
+        (.ramp([.on]), [.springCore: "589201"]),
         (.ramp([]), [:]),
         (.ramp([.on, .on, .on, .on, .on]), [:]),
     ]
@@ -271,12 +270,12 @@ import Testing
     }
 
     @Test func patternsAndSequences() {
-        #expect(LightPattern.all.count == 3 + 8 * 9)
-        let patterns: [UInt8: String?] = [
-            0x00: "off", 0x01: "on", 0x02: "blinks at 0.25 Hz", 0x0A: "blinks at 20 Hz", 0x0B: nil, 0x0F: "breathes",
-            0x10: nil, 0x14: "flashes 1/4 at 1 Hz", 0x7A: "flashes 4/32 at 20 Hz", 0x82: nil, 0xFF: nil,
+        #expect((UInt8.min...UInt8.max).count { LightPattern(rawValue: $0).isKnown } == 3 + 8 * 9)
+        let patterns: [UInt8: Bool] = [
+            0x00: true, 0x01: true, 0x02: true, 0x0A: true, 0x0B: false, 0x0F: true, 0x10: false, 0x14: true,
+            0x1F: false, 0x7A: true, 0x82: false, 0xFF: false,
         ]
-        for (code, name) in patterns { #expect(LightPattern(rawValue: code).name == name, "\(code)") }
+        for (code, isKnown) in patterns { #expect(LightPattern(rawValue: code).isKnown == isKnown, "\(code)") }
         let sequences: [String: UInt8] = [
             "blackout": 0x00, "noMainboard": 0x01, "noBattery": 0x02, "hardwareError": 0x03, "cancel": 0x05,
             "startup": 0x06, "shutdown": 0x07, "pleaseWait": 0x08, "bootloaderWaiting": 0x09, "upgrading": 0x0A,
@@ -297,6 +296,8 @@ import Testing
             ]
         )
         #expect(ReaderProfile.pcsc.rawValue == 2)
+        #expect(ReaderProfile(register: [0x42]) == .pcsc && ReaderProfile(register: [0x00]) == .direct)
+        #expect(ReaderProfile(register: []) == nil && ReaderProfile(register: nil) == nil)
     }
 }
 

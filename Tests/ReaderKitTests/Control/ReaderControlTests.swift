@@ -136,6 +136,101 @@ import TestSupport
         #expect(backend.sent.withLock { $0.map(\.hex) } == ["FFF0005802200000", "FFF058200100"])
     }
 
+    /// A reader of another make that passes escape commands is no SpringCore reader, whatever it is called.
+    @Test(arguments: ["", "6E00", "17"]) func otherMake(_ answer: String) async throws {
+        let backend = OtherBackend(passesEscape: true, answer: try Hex.decode(answer))
+        let control = try ReaderControl(ReaderInfo(pcscName: "Other 00 00"), of: backend, dialect: .springCore)
+        await #expect(throws: ControlError.self) { try await control.write([0x02], to: .profile, confirmed: true) }
+        #expect(control.way == nil)
+        #expect(backend.sent.withLock { $0.map(\.hex) } == ["582000", "FFF0005802200000", "FFF058200100"])
+    }
+
+    /// The driver is set otherwise while a program runs.
+    @Test func escapeIsTurnedOff() async throws {
+        let (s550, card) = (SimulatedS550(), try Self.card())
+        var library = s550.library(named: Self.name, card: card)
+        let (passes, control) = (Shared(true), library.control)
+        library.control = { handle, code, data in
+            passes.withLock(\.self) ? control(handle, code, data) : (PCSCCode(rawValue: 0x8010_0016), [])
+        }
+        let backend = PCSCBackend(library: library, configuration: FakePCSC.configuration)
+        let reader = try ReaderControl(ReaderInfo(pcscName: Self.name), of: backend)
+        try await reader.wink()
+        passes.withLock { $0 = false }
+        #expect(await readerError { try await reader.wink() } != nil)
+        try await reader.wink()
+        #expect(reader.way == .controlInstruction && s550.actions == [.winked, .winked])
+    }
+
+    /// A reader that was unplugged did not restart.
+    @Test func resetOfAnAbsentReader() async throws {
+        let s550 = SimulatedS550()
+        let backend = SimulatedBackend(readers: [Self.name], reader: SimulatedReader(control: s550))
+        let control = try ReaderControl(ReaderInfo(name: Self.name, backend: .simulated), of: backend)
+        try await control.wink()
+        s550.turnOff()
+        #expect(await readerError { try await control.reset() } != nil)
+        #expect(await readerError { try await control.shutdown() } != nil)
+    }
+
+    /// Answers that are cut off, too long, or of another status never trap, and never bring out a key.
+    @Test func malformedAnswers() async throws {
+        let key = [UInt8](repeating: 0xA5, count: 16)
+        let s550 = SimulatedS550(registers: [0x02C0: [0x02], 0x02F4: key, 0x0318: key])
+        var library = s550.library(named: Self.name)
+        let (numbers, control) = (Shared(SeededNumbers(seed: 58)), library.control)
+        library.control = { handle, code, data in
+            let (result, answer) = control(handle, code, data)
+            guard code == 0x4200_0001, data != [0x58, 0x20, 0x00] else { return (result, answer) }
+            return numbers.withLock { numbers in
+                switch Int.random(in: 0..<6, using: &numbers) {
+                case 0: (result, [])
+                case 1: (result, Array(answer.prefix(Int.random(in: 0...answer.count, using: &numbers))))
+                case 2: (result, answer + [UInt8](repeating: 0x1B, count: Int.random(in: 1...2000, using: &numbers)))
+                case 3: (result, [UInt8.random(in: 0...255, using: &numbers)] + answer.dropFirst())
+                case 4: (PCSCCode(rawValue: [0x8010_0016, 0x8010_0013, 0x8010_002F][Int(numbers.next() % 3)]), [])
+                default: (result, answer)
+                }
+            }
+        }
+        let backend = PCSCBackend(library: library, configuration: FakePCSC.configuration)
+        let reader = try ReaderControl(ReaderInfo(pcscName: Self.name), of: backend)
+        for round in 0..<60 {
+            do {
+                switch round % 6 {
+                case 0: _ = try await reader.identity()
+                case 1: if let battery = try await reader.battery() { #expect((0...100).contains(battery.percent)) }
+                case 2:
+                    let text = try await reader.settings().text
+                    #expect(throws: Never.self) { try ReaderSettings(parsing: Array(text.utf8)) }
+                    #expect(!text.contains("A5A5"))
+                case 3: try await reader.playOnAntenna(0x24)
+                case 4: try await reader.write([0x03], to: .sound)
+                default: try await reader.setProfile(.pcsc)
+                }
+            } catch {
+                #expect(error is ControlError || error is ReaderError, "\(error)")
+            }
+        }
+        // Whatever came back, the profile is the one that was wanted.
+        #expect(s550[0x02C0].map { $0[0] & 0x07 } == 0x02)
+    }
+
+    /// The table of functions has what a driver says of the reader.
+    @Test func attributes() {
+        let s550 = SimulatedS550()
+        let library = s550.library(named: Self.name)
+        let handle = library.connect(1, Self.name, .direct, 0).handle
+        #expect(library.getAttribute(handle, 0x0001_0103).value == Array("000A1B2C".utf8))
+        #expect(library.getAttribute(handle, 0x0001_0100).value == Array("SpringCard".utf8))
+        #expect(PCSCFeatures.number(library.getAttribute(handle, PCSCFeatures.maxInput).value) == 65_544)
+        #expect(library.getAttribute(handle, 0x0001_0199).code == .unsupportedFeature)
+        let properties = PCSCFeatures.read { library.control(handle, $0, []).answer }
+        #expect(properties.product == [0x1C34, 0x6122] && properties.passesEscape)
+        s550.turnOff()
+        #expect(library.getAttribute(handle, 0x0001_0103).code == PCSCCode(rawValue: 0x8010_0017))
+    }
+
     @Test func withoutControl() async throws {
         let backend = SimulatedBackend(readers: [Self.name], reader: SimulatedReader())
         let control = try ReaderControl(ReaderInfo(name: Self.name, backend: .simulated), of: backend)
@@ -282,9 +377,8 @@ import TestSupport
         for address: UInt16 in [0x02F4, 0x0318, 0x02CF, 0x02FF, 0x0315] {
             let register = ReaderRegister(address)
             await #expect(throws: ControlError.holdsKeys(address)) { try await control.read(register) }
-            await #expect(throws: ControlError.holdsKeys(address)) { try await control.send(.readRegister(address)) }
         }
-        for code: UInt8 in [0x0D, 0x0E, 0x80, 0x82, 0x83, 0x84] {
+        for code: UInt8 in [0x0D, 0x0E, 0x80, 0x81, 0x82, 0x83, 0x84, 0x8E, 0xAF] {
             let command = ControlCommand(ControlInstruction(rawValue: code), [0x02, 0xF4])
             await #expect(throws: ControlError.self) { try await control.send(command) }
         }
@@ -344,7 +438,7 @@ import TestSupport
     }
 
     @Test(arguments: [
-        (true, "9002", "FF00400E0400000000 FF0040000403000101"),
+        (true, "9002", "FF00480000 FF00400E0400000000 FF0040000403000101"),
         (false, "9002", "FF00480000 FF00400E0400000000 FF0040000403000101"),
     ])
     func acr122(_ passesEscape: Bool, answer: String, sent: String) async throws {
@@ -376,6 +470,11 @@ import TestSupport
         try await control.setLight(.automatic)
         try await control.buzz(for: .milliseconds(100))
         #expect(backend.sent.withLock { $0.map(\.hex) } == ["581E000100", "581E", "581C0064"])
+        // What is SpringCore's own is not sent.
+        await #expect(throws: ControlError.self) { try await control.write([0x02], to: .profile, confirmed: true) }
+        await #expect(throws: ControlError.self) { try await control.setVolume(1) }
+        #expect(try await control.identity().profile == nil)
+        #expect(backend.sent.withLock { $0.dropFirst(3).allSatisfy { $0.starts(with: [0x58, 0x20]) } })
         let through = OtherBackend(passesEscape: false, answer: [0x90, 0x00])
         try await ReaderControl(ReaderInfo(pcscName: name), of: through).setLight(.red)
         #expect(through.sent.withLock { $0.map(\.hex) } == ["FFF00000022000", "FFF00000041E010000"])

@@ -50,6 +50,55 @@ import Testing
         #expect(s550[0x02C0] == [0x04])
     }
 
+    /// A reader that leaves midway has what was written, and the same call writes the rest.
+    @Test func interrupted() async throws {
+        let wanted = ReaderSettings(values: [.profile: [0x04], .sound: [0x01], .theme: [1, 1, 1]])
+        let s550 = SimulatedS550()
+        let control = try Self.control(s550)
+        var written: [String] = []
+        await #expect(throws: ReaderError.self) {
+            try await control.restore(wanted, confirmed: true) { differences in
+                #expect(differences.map(\.register.hex) == ["02C0", "02D8", "02DA"] && s550[0x02D8] == nil)
+            } written: { difference in
+                written.append(difference.register.hex)
+                if written.count == 2 { s550.turnOff() }
+            }
+        }
+        #expect(written == ["02D8", "02DA"] && s550[0x02C0] == [0x02])
+        s550.turnOn()
+        #expect(try await control.restore(wanted, confirmed: true).map(\.register.hex) == ["02C0"])
+    }
+
+    /// Settings of another kind of reader are written only if that is confirmed.
+    @Test func otherFirmware() async throws {
+        let s550 = SimulatedS550()
+        let control = try Self.control(s550)
+        let wanted = ReaderSettings(firmware: "springcore/h518/puck", values: [.sound: [0x01]])
+        await #expect(throws: ControlError.otherFirmware) { try await control.restore(wanted) }
+        #expect(s550[0x02D8] == nil)
+        #expect(try await control.restore(wanted, confirmed: true).count == 1)
+        // Nothing differs, so nothing is asked.
+        #expect(try await control.restore(wanted).isEmpty)
+    }
+
+    /// A value of another length than documented is left out, so that the file can be restored.
+    @Test func otherLengths() async throws {
+        let registers: [UInt16: [UInt8]] = [
+            0x02D8: [0x03, 0x04], 0x02D0: [0x01], 0x0312: [UInt8](repeating: 7, count: 9),
+        ]
+        let settings = try await Self.control(SimulatedS550(registers: registers)).settings()
+        #expect(settings.values[.sound] == nil && settings.values[ReaderRegister(0x0312)] == nil)
+        #expect(settings.values.count == ReaderRegister.readable.count - 2)
+        #expect(try ReaderSettings(parsing: Array(settings.text.utf8)) == settings)
+    }
+
+    /// Whoever makes settings cannot bring a key into them.
+    @Test func withoutKeys() {
+        let keys: [UInt16] = [0x02F4, 0x0318, 0x02CF, 0x0108]
+        let values = Dictionary(uniqueKeysWithValues: keys.map { (ReaderRegister($0), [UInt8(0xA5)]) })
+        #expect(ReaderSettings(values: values).values.isEmpty)
+    }
+
     /// A register that is undefined has its default.
     @Test func defaults() {
         let (register, other) = (ReaderRegister.sound, ReaderRegister(0x0312))
