@@ -274,8 +274,12 @@ public struct ReaderSequence: RawRepresentable, Sendable, Hashable {
         self.init(entry.key)
     }
 
+    /// Whoever is there is to wait.
+    public static let pleaseWait = ReaderSequence(0x08)
     /// The reader waits for cards.
     public static let active = ReaderSequence(0x21)
+    /// A card is there.
+    public static let tagPresent = ReaderSequence(0x23)
     /// A card was read.
     public static let tagRead = ReaderSequence(0x24)
     /// A card could not be read.
