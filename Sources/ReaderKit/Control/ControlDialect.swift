@@ -274,7 +274,7 @@ public struct ReaderSequence: RawRepresentable, Sendable, Hashable {
         self.init(entry.key)
     }
 
-    /// The user has to wait.
+    /// Whoever is there is to wait.
     public static let pleaseWait = ReaderSequence(0x08)
     /// The reader waits for cards.
     public static let active = ReaderSequence(0x21)
