@@ -61,7 +61,7 @@ struct ConfigToolTests {
         let text = """
             clubName: Boulder Hall
             database: data/club.sqlite
-            readers: [pcsc:]
+            readers: ["pcsc:"]
             cooldownSeconds: 0
             retentionDays: 40000
             scenarios: rewards.yaml

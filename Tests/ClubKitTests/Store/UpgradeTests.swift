@@ -86,7 +86,6 @@ struct UpgradeTests {
     @Test("Whatever fails, the database is as it was", arguments: Hindrance.allCases)
     func fails(_ hindrance: Hindrance) async throws {
         try putFirstSchema()
-        var user: DatabaseQueue?
         let kind: ClubError.Kind
         switch hindrance {
         case .contradiction:
@@ -99,10 +98,6 @@ struct UpgradeTests {
             try DamagedFile.destroyTrees(["visit"], of: path)
             kind = .corrupt
         case .use:
-            var open = Configuration()
-            open.allowsUnsafeTransactions = true
-            user = try DatabaseQueue(path: path, configuration: open)
-            try await user?.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
             kind = .busy
         case .newer:
             let queue = try DatabaseQueue(path: path)
@@ -111,6 +106,14 @@ struct UpgradeTests {
             kind = .newerSchema
         }
         let before = try bytes(path)
+        // Not before the file is read: to close it ends the locks that SQLite has on it in this process.
+        var user: DatabaseQueue?
+        if hindrance == .use {
+            var open = Configuration()
+            open.allowsUnsafeTransactions = true
+            user = try DatabaseQueue(path: path, configuration: open)
+            try await user?.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        }
         let error = await #expect(throws: ClubError.self) { _ = try await MemberStore.upgrade(configuration) }
         #expect(error?.kind == kind, "\(error.map { "\($0)" } ?? "")")
         if hindrance == .contradiction { #expect(error?.description.contains("totals") == true) }

@@ -185,7 +185,7 @@ final class ScratchFolder: Sendable {
     let path: String
 
     init() throws {
-        path = NSTemporaryDirectory() + "/clubkit-" + UUID().uuidString
+        path = NSTemporaryDirectory() + "clubkit-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
