@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "KioskKit", targets: ["KioskKit"]),
         .library(name: "KioskTerminal", targets: ["KioskTerminal"]),
         .library(name: "KioskWeb", targets: ["KioskWeb"]),
+        .library(name: "SirenKit", targets: ["SirenKit"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
     ],
@@ -90,9 +91,10 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
+        .target(name: "PlainJSON"),
         .target(
             name: "ClubRecords",
-            dependencies: ["CardPasses", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: ["CardPasses", "PlainJSON", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .target(
             name: "ClubScenarios",
@@ -150,6 +152,8 @@ let package = Package(
             ],
             swiftSettings: [network]
         ),
+        // APIs of others, and one's own: neither readers nor the club know of it.
+        .target(name: "SirenKit", dependencies: ["PlainJSON", .product(name: "Logging", package: "swift-log")]),
         .target(
             name: "ToolSupport",
             dependencies: [
@@ -241,6 +245,7 @@ let package = Package(
             dependencies: ["KioskKit", "KioskTerminal", "TestSupport"],
             exclude: ["Frames"]
         ),
+        .testTarget(name: "SirenKitTests", dependencies: ["SirenKit", "TestSupport"]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
