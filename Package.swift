@@ -153,7 +153,7 @@ let package = Package(
             swiftSettings: [network]
         ),
         // APIs of others, and one's own: neither readers nor the club know of it.
-        .target(name: "SirenKit", dependencies: ["PlainJSON", .product(name: "Logging", package: "swift-log")]),
+        .target(name: "SirenKit", dependencies: ["PlainJSON"]),
         .target(
             name: "ToolSupport",
             dependencies: [

@@ -7,6 +7,7 @@ package struct JSONLexer {
         /// What was expected.
         package var message: String
 
+        @inlinable
         package init(offset: Int, message: String) {
             self.offset = offset
             self.message = message
@@ -18,16 +19,18 @@ package struct JSONLexer {
         case null, `true`, `false`
     }
 
-    private let bytes: UnsafeBufferPointer<UInt8>
+    @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
 
     /// Of the next byte.
-    package private(set) var at = 0
+    @usableFromInline package internal(set) var at = 0
 
+    @inlinable
     package init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
 
     /// The first byte of the next part, which is not taken.
+    @inlinable
     package var next: UInt8? {
         mutating get {
             skipSpace()
@@ -36,19 +39,23 @@ package struct JSONLexer {
     }
 
     /// - Throws: unless nothing but white space is left.
+    @inlinable
     package mutating func end() throws(Fault) {
         guard next == nil else { throw fault("nothing more") }
     }
 
     /// Goes behind an opening bracket, which is next.
+    @inlinable
     package mutating func open() { at += 1 }
 
     /// Goes to the next element of an array, or behind its end.
+    @inlinable
     package mutating func hasElement(isFirst: Bool) throws(Fault) -> Bool {
         try !closes("]", isFirst: isFirst, "a comma or ']'")
     }
 
     /// Goes to the value of an object's next member and returns its name; or goes behind the object's end.
+    @inlinable
     package mutating func name(isFirst: Bool) throws(Fault) -> String? {
         if try closes("}", isFirst: isFirst, "a comma or '}'") { return nil }
         guard next == UInt8(ascii: "\"") else { throw fault("a name in quotes") }
@@ -58,7 +65,8 @@ package struct JSONLexer {
         return name
     }
 
-    private mutating func closes(
+    @inlinable
+    mutating func closes(
         _ bracket: Unicode.Scalar,
         isFirst: Bool,
         _ expected: StaticString
@@ -70,6 +78,7 @@ package struct JSONLexer {
     }
 
     /// The text whose opening quote is next.
+    @inlinable
     package mutating func string() throws(Fault) -> String {
         at += 1
         let start = at
@@ -100,7 +109,8 @@ package struct JSONLexer {
         throw fault("a closing quote")
     }
 
-    private mutating func escape(_ text: inout [UInt8]) throws(Fault) {
+    @usableFromInline
+    mutating func escape(_ text: inout [UInt8]) throws(Fault) {
         let byte = peek
         at += 1
         switch byte {
@@ -140,6 +150,7 @@ package struct JSONLexer {
     }
 
     /// The number that is next, as it is written, and whether it has neither fraction nor exponent.
+    @inlinable
     package mutating func number() throws(Fault) -> (text: String, isInteger: Bool) {
         let start = at
         var isInteger = true
@@ -164,11 +175,13 @@ package struct JSONLexer {
         return (String(decoding: bytes[start..<at], as: UTF8.self), isInteger)
     }
 
-    private mutating func skipDigits() {
+    @inlinable
+    mutating func skipDigits() {
         while let byte = peek, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { at += 1 }
     }
 
     /// The word that is next.
+    @inlinable
     package mutating func word() throws(Fault) -> Word {
         switch peek {
         case UInt8(ascii: "t"): try word("true", .true)
@@ -177,7 +190,8 @@ package struct JSONLexer {
         }
     }
 
-    private mutating func word(_ text: StaticString, _ word: Word) throws(Fault) -> Word {
+    @inlinable
+    mutating func word(_ text: StaticString, _ word: Word) throws(Fault) -> Word {
         let count = text.utf8CodeUnitCount
         guard at + count <= bytes.count else { throw fault("a value") }
         let expected = UnsafeBufferPointer(start: text.utf8Start, count: count)
@@ -186,18 +200,22 @@ package struct JSONLexer {
         return word
     }
 
-    private var peek: UInt8? { at < bytes.count ? bytes[at] : nil }
+    @inlinable
+    var peek: UInt8? { at < bytes.count ? bytes[at] : nil }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+    @inlinable
+    mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard peek == UInt8(ascii: character) else { return false }
         at += 1
         return true
     }
 
-    private mutating func skipSpace() {
+    @inlinable
+    mutating func skipSpace() {
         while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { at += 1 }
     }
 
     /// What was expected here.
+    @inlinable
     package func fault(_ message: String) -> Fault { Fault(offset: at, message: message) }
 }

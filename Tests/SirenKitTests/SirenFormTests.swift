@@ -6,7 +6,7 @@ import Testing
 
 /// Values are matched to fields, checked, and put into the form that the action names.
 @Suite struct SirenFormTests {
-    private static let number = { (text: String) in SirenNumber(text).map(SirenInput.number) ?? false }
+    private static func number(_ text: String) -> SirenInput { SirenNumber(text).map(SirenInput.number) ?? false }
     private static let url = URL(string: "https://club.example/a?b").map(SirenInput.url) ?? false
     private static let relative = URL(string: "/a").map(SirenInput.url) ?? false
     private static let file = SirenInput.file(SirenFile(.bytes([1]), name: "a"))
@@ -265,7 +265,10 @@ import Testing
         )
         #expect(throws: SirenRequestError.fileUnreadable(field: "h")) {
             let missing = SirenFile(.path(path + "x"), name: "h")
-            try SirenEncodings().body(SirenForm([SirenForm.Entry("h", .file(missing))]), type: "multipart/form-data")
+            _ = try SirenEncodings().body(
+                SirenForm([SirenForm.Entry("h", .file(missing))]),
+                type: "multipart/form-data"
+            )
         }
     }
 
@@ -273,7 +276,7 @@ import Testing
         let form = SirenForm([SirenForm.Entry("f", Self.file)])
         for type in ["application/x-www-form-urlencoded", "application/json"] {
             #expect(throws: SirenRequestError.encodingTooNarrow(encoding: type, field: "f")) {
-                try SirenEncodings().body(form, type: type)
+                _ = try SirenEncodings().body(form, type: type)
             }
         }
     }
@@ -281,7 +284,7 @@ import Testing
     @Test func encodingsAreRegistered() throws {
         var encodings = SirenEncodings()
         #expect(throws: SirenRequestError.encodingUnknown("text/csv; header=absent")) {
-            try encodings.body(Self.form, type: "text/csv; header=absent")
+            _ = try encodings.body(Self.form, type: "text/csv; header=absent")
         }
         encodings.register("Text/CSV") { form, type in
             SirenBody(Array(form.entries.map(\.name).joined(separator: ",").utf8), type: type)

@@ -1,6 +1,7 @@
 import Foundation
 import SirenKit
 import TestSupport
+import Testing
 
 /// The bytes of a file of `Fixtures/siren`.
 func fixture(_ name: String) throws -> [UInt8] {
