@@ -60,7 +60,8 @@ import Testing
     @Test func anyPathIsReadOrRefused() throws {
         var random = SeededNumbers(seed: 4)
         let parts = [
-            "links", "properties", ".", "[", "]", "@rel", "~", "=", "self", "0", "href", "x", "[0]", "[@rel~next]",
+            "links", "entities", "properties", ".", "[", "]", "[@rel~", "[@rel=", "self]", "next]", "[0]", "[1]", ".href",
+            ".one", ".class", "title",
         ]
         let entity = try Self.entity(Self.document)
         var found = 0

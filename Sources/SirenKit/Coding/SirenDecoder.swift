@@ -39,7 +39,7 @@ struct SirenDecoder {
         if object["href"]?.string != nil { return link(object, isEmbedded: true).map(SirenSubEntity.link) }
         var rel: [String]?
         let entity = entity(object, rel: &rel, isRoot: false)
-        check(rel, isEmbedded: true)
+        check(rel, of: object, isEmbedded: true)
         return .representation(entity, rel: rel ?? [])
     }
 
@@ -64,7 +64,7 @@ struct SirenDecoder {
             }
             violations.move(since: before, under: .member(member.name))
         }
-        check(rel, isEmbedded: isEmbedded)
+        check(rel, of: object, isEmbedded: isEmbedded)
         guard let href else {
             if object["href"] == nil { violations.add(.missing, "a text", at: .member("href")) }
             return nil
@@ -74,9 +74,9 @@ struct SirenDecoder {
         return link
     }
 
-    private mutating func check(_ rel: [String]?, isEmbedded: Bool) {
+    private mutating func check(_ rel: [String]?, of object: SirenObject, isEmbedded: Bool) {
         guard let rel else { return violations.add(.missing, "a list of relations", at: .member("rel")) }
-        if rel.isEmpty {
+        if object["rel"]?.isEmptyArray ?? false {
             violations.add(isEmbedded ? .emptyRelation : .relation, "at least one relation", at: .member("rel"))
         }
         for (index, relation) in rel.enumerated() where !SirenRelation.isValid(relation) {
