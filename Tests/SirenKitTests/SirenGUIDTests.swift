@@ -60,7 +60,8 @@ import Testing
     @Test func anyPathIsReadOrRefused() throws {
         var random = SeededNumbers(seed: 4)
         let parts = [
-            "links", "entities", "properties", ".", "[", "]", "[@rel~", "[@rel=", "self]", "next]", "[0]", "[1]", ".href",
+            "links", "entities", "properties", ".", "[", "]", "[@rel~", "[@rel=", "self]", "next]", "[0]", "[1]",
+            ".href",
             ".one", ".class", "title",
         ]
         let entity = try Self.entity(Self.document)
