@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "KioskTerminal", targets: ["KioskTerminal"]),
         .library(name: "KioskWeb", targets: ["KioskWeb"]),
         .library(name: "SirenKit", targets: ["SirenKit"]),
+        .library(name: "SirenCache", targets: ["SirenCache"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
     ],
@@ -153,7 +154,14 @@ let package = Package(
             swiftSettings: [network]
         ),
         // APIs of others, and one's own: neither readers nor the club know of it.
-        .target(name: "SirenKit", dependencies: ["PlainJSON"]),
+        .target(name: "SirenKit", dependencies: ["PlainJSON", .product(name: "Logging", package: "swift-log")]),
+        .target(
+            name: "SirenCache",
+            dependencies: [
+                "SirenKit", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
         .target(
             name: "ToolSupport",
             dependencies: [
@@ -245,7 +253,19 @@ let package = Package(
             dependencies: ["KioskKit", "KioskTerminal", "TestSupport"],
             exclude: ["Frames"]
         ),
-        .testTarget(name: "SirenKitTests", dependencies: ["SirenKit", "TestSupport"]),
+        // What a test kills while it writes.
+        .executableTarget(
+            name: "siren-cache-writer",
+            dependencies: ["SirenCache", "SirenKit"],
+            path: "Tests/CacheWriter"
+        ),
+        .testTarget(
+            name: "SirenKitTests",
+            dependencies: [
+                "SirenCache", "SirenKit", "TestSupport", "siren-cache-writer",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -27,3 +27,12 @@ func tellEntitiesApart(_ order: SirenEntity, from url: URL) throws {
     for identity in identities.all { print(identity.path, identity.guid ?? "-") }
     for problem in identities.problems { print(problem) }
 }
+
+func askInProcess(_ server: URL) async throws -> SirenAnswer {
+    let transport = InMemoryTransport { request in
+        SirenResponse(headers: ["Content-Type": SirenEntity.mediaType], body: Array(#"{"title":"Hello"}"#.utf8))
+    }
+    let client = try SirenClient(baseURL: server, transport: transport)
+    let answer = try await client.manifest()
+    return answer
+}
