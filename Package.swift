@@ -19,13 +19,15 @@ let package = Package(
         .library(name: "KioskWeb", targets: ["KioskWeb"]),
         .library(name: "SirenKit", targets: ["SirenKit"]),
         .library(name: "SirenCache", targets: ["SirenCache"]),
+        .library(name: "SirenHTTP", targets: ["SirenHTTP"]),
+        .library(name: "LPMSirenKit", targets: ["LPMSirenKit"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
     ],
     traits: [
         .trait(name: "PCSC", description: "Readers served by pcscd, through libpcsclite."),
         .trait(name: "NFC", description: "Readers driven by libnfc."),
-        .trait(name: "Network", description: "The screen in a browser."),
+        .trait(name: "Network", description: "The screen in a browser, and Siren over HTTP."),
         .default(enabledTraits: ["PCSC", "NFC"]),
     ],
     dependencies: [
@@ -37,6 +39,9 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0", traits: []),
     ],
     targets: [
         .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
@@ -163,6 +168,25 @@ let package = Package(
             ]
         ),
         .target(
+            name: "SirenHTTP",
+            dependencies: [
+                "SirenKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Network"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Network"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Network"])),
+                .product(
+                    name: "NIOHTTPCompression",
+                    package: "swift-nio-extras",
+                    condition: .when(traits: ["Network"])
+                ),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Network"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Network"])),
+            ],
+            swiftSettings: [network]
+        ),
+        // The names of the original library of Siren APIs.
+        .target(name: "LPMSirenKit", dependencies: ["SirenKit"]),
+        .target(
             name: "ToolSupport",
             dependencies: [
                 "ReaderKit", "Diagnosis",
@@ -187,7 +211,7 @@ let package = Package(
         .executableTarget(name: "clubctl", dependencies: ["ClubCommands"]),
         .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
-        .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),
+        .target(name: "FuzzTargets", dependencies: ["ReaderKit", "SirenKit"], path: "Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
         .testTarget(name: "CardCoreTests", dependencies: ["Captures", "TestSupport"]),
         .testTarget(name: "NDEFCodecTests", dependencies: ["NDEFCodec", "TestSupport"]),
@@ -265,6 +289,13 @@ let package = Package(
                 "SirenCache", "SirenKit", "TestSupport", "siren-cache-writer",
                 .product(name: "Logging", package: "swift-log"),
             ]
+        ),
+        .testTarget(name: "LPMSirenKitTests", dependencies: ["LPMSirenKit", "SirenKit"]),
+        .testTarget(
+            name: "SirenHTTPTests",
+            dependencies: ["SirenCache", "SirenHTTP", "SirenKit", "TestSupport"],
+            exclude: ["http2.py", "server.py"],
+            swiftSettings: [network]
         ),
         .testTarget(
             name: "IntegrationTests",

@@ -28,9 +28,7 @@ public final class SirenCache: SirenStore {
         try Self.prepare(path)
         do {
             database = try Self.open(path)
-        } catch let error as DatabaseError
-            where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
-        {
+        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
             for file in [path, path + "-wal", path + "-shm"] { unlink(file) }
             try Self.prepare(path)
             database = try Self.open(path)
@@ -66,8 +64,10 @@ public final class SirenCache: SirenStore {
             throw DatabaseError(resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)))
         }
         sqlite3_busy_timeout(connection, 5000)
-        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-        guard size == 0 || number("application_id", connection) == application else { throw NotACache(path: path) }
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        // A process may have been killed before it made the table.
+        let isEmpty = size == 0 || size >= 512 && number("schema_version", connection) == 0
+        guard isEmpty || number("application_id", connection) == application else { throw NotACache(path: path) }
     }
 
     private static func number(_ pragma: String, _ connection: OpaquePointer?) -> Int32? {

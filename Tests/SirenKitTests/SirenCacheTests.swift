@@ -120,19 +120,39 @@ import Testing
         for index in 0..<4 { #expect(try await caches[3 - index].record(guid: "\(index)-24") != nil) }
     }
 
+    @Test func aCacheThatWasHardlyBegunIsBegunAgain() async throws {
+        var random = SeededNumbers(seed: 10)
+        for round in 0..<50 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: try Self.writer)
+            process.arguments = [path + "\(round)"]
+            process.standardOutput = FileHandle.nullDevice
+            try process.start()
+            try await Task.sleep(for: .microseconds(Int.random(in: 5000..<50_000, using: &random)))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            let cache = try SirenCache(path: path + "\(round)")
+            try await cache.keep([StoreRules.record("x")])
+            #expect(try await cache.record(guid: "x") != nil)
+        }
+    }
+
+    private static var writer: String {
+        get throws {
+            try #require(Bundle.main.executableURL).deletingLastPathComponent().path + "/siren-cache-writer"
+        }
+    }
+
     @Test func aKilledProcessLeavesTheFileReadable() async throws {
-        let writer =
-            try #require(Bundle.main.executableURL).deletingLastPathComponent().path
-            + "/siren-cache-writer"
         var random = SeededNumbers(seed: 9)
         var (kept, cut) = (0, 0)
         for _ in 0..<200 {
             let process = Process()
-            process.executableURL = URL(fileURLWithPath: writer)
+            process.executableURL = URL(fileURLWithPath: try Self.writer)
             process.arguments = [path]
             let output = Pipe()
             process.standardOutput = output
-            try process.run()
+            try process.start()
             // It says when it begins.
             _ = try output.fileHandleForReading.read(upToCount: 1)
             try await Task.sleep(for: .microseconds(Int.random(in: 0..<20_000, using: &random)))

@@ -102,7 +102,7 @@ import Testing
     }
 
     static let nowhere = [
-        "a b", "urn:x", "mailto:a@b", "http:", "https:///x", "/{", "/{!a}", "{a}://x",
+        "a b", "urn:x", "mailto:a@b", "http:", "https:///x", "/{", "/{!a}", "://x",
     ]
 
     @Test(arguments: nowhere) func whatLeadsNowhereIsNotRequested(_ href: String) async throws {

@@ -92,9 +92,7 @@ public final class MemorySirenStore: SirenStore {
     /// Keeps records, as far as each replaces the one with its GUID.
     public func keep(_ new: [SirenRecord]) {
         records.withLock { records in
-            for record in new where records[record.guid].map(record.replaces) ?? true {
-                records[record.guid] = record
-            }
+            for record in new where records[record.guid].map(record.replaces) ?? true { records[record.guid] = record }
             guard records.count > capacity else { return }
             // More than necessary, so that not every further record sorts them all.
             let oldest = records.values.sorted { $0.at < $1.at }.prefix(records.count - capacity * 9 / 10)
@@ -165,8 +163,7 @@ extension SirenEntity {
                 }
             }
         }
-        let actions = actions.filter { storesValues || $0.fields.allSatisfy { $0.value == nil } }.map {
-            action in
+        let actions = actions.filter { storesValues || $0.fields.allSatisfy { $0.value == nil } }.map { action in
             var action = action
             action.otherMembers = [:]
             return action

@@ -57,9 +57,7 @@ public struct SirenAnswer: Sendable, Hashable {
     }
 
     /// Where what was created is, or where one can look.
-    public var location: URL? {
-        headers["Location"].flatMap { SirenReference.resolve($0, against: url) }
-    }
+    public var location: URL? { headers["Location"].flatMap { SirenReference.resolve($0, against: url) } }
 
     init(_ response: SirenResponse, from url: URL, redirects: [URL], mode: SirenDocument.Mode)
         throws(SirenTransferError)
@@ -156,8 +154,7 @@ extension SirenEntity {
         entity.entities = entities.map { sub in
             switch sub {
             case .link(let link): .link(absolute(link))
-            case .representation(let inner, let rel):
-                .representation(inner.resolved(against: base), rel: rel)
+            case .representation(let inner, let rel): .representation(inner.resolved(against: base), rel: rel)
             }
         }
         entity.actions = actions.map { action in

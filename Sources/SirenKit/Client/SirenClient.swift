@@ -35,11 +35,8 @@ public final class SirenClient: Sendable {
         store: any SirenStore = MemorySirenStore()
     ) throws(SirenRequestError) {
         let address = baseURL.absoluteString
-        let base =
-            baseURL.path().hasSuffix("/")
-            ? baseURL : URL(string: baseURL.appending(path: "/").absoluteString)
-        guard let base, let manifest = SirenReference.resolve(manifestPath, against: base),
-            manifest.origin != nil
+        let base = baseURL.path().hasSuffix("/") ? baseURL : URL(string: baseURL.appending(path: "/").absoluteString)
+        guard let base, let manifest = SirenReference.resolve(manifestPath, against: base), manifest.origin != nil
         else {
             throw .referenceInvalid(manifestPath.isEmpty ? address : manifestPath)
         }
@@ -67,9 +64,7 @@ public final class SirenClient: Sendable {
     /// Follows a link, of an answer or of one's own.
     ///
     /// - Parameter parameters: values for the link's template, if it is one (RFC 6570), and for the query.
-    public func follow(_ link: SirenLink, parameters: [String: SirenInput] = [:]) async throws
-        -> SirenAnswer
-    {
+    public func follow(_ link: SirenLink, parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
         try await get(link.href, parameters)
     }
 
@@ -81,9 +76,7 @@ public final class SirenClient: Sendable {
         ofEntityWithGUID guid: String,
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
-        guard let record = try await record(guid),
-            let link = record.entity.links.first(rel: rel) ?? record.entity.entities.first(rel: rel)?.link
-        else { throw SirenRequestError.linkNotFound(rel: rel, guid: guid) }
+        let (link, record) = try await kept(rel, of: guid)
         var answer = try await get(link.href, parameters)
         answer.isFromStale = isStale(record)
         return answer
@@ -93,9 +86,7 @@ public final class SirenClient: Sendable {
     ///
     /// - Parameter parameters: values for the action's fields, by name. What is not sent of them is listed in the answer.
     /// - Throws: ``SirenRequestError`` if a value does not fit its field; no server is asked then.
-    public func submit(_ action: SirenAction, parameters: [String: SirenInput] = [:]) async throws
-        -> SirenAnswer
-    {
+    public func submit(_ action: SirenAction, parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
         let form = try action.form(parameters)
         var reference = action.href
         var body: SirenBody?
@@ -118,13 +109,24 @@ public final class SirenClient: Sendable {
         onEntityWithGUID guid: String,
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
-        guard let record = try await record(guid), let action = record.entity.actions.first(name: name)
-        else {
-            throw SirenRequestError.actionNotFound(name: name, guid: guid)
-        }
+        let (action, record) = try await kept(actionNamed: name, of: guid)
         var answer = try await submit(action, parameters: parameters)
         answer.isFromStale = isStale(record)
         return answer
+    }
+
+    /// What is kept of a link of an entity: one of its own, or to an entity to which it is related. No server is asked.
+    ///
+    /// - Throws: ``SirenRequestError/linkNotFound(rel:guid:)`` if no such link is kept.
+    public func link(rel: String, ofEntityWithGUID guid: String) async throws -> SirenLink {
+        try await kept(rel, of: guid).0
+    }
+
+    /// What is kept of an action of an entity. No server is asked.
+    ///
+    /// - Throws: ``SirenRequestError/actionNotFound(name:guid:)`` if no such action is kept.
+    public func action(named name: String, onEntityWithGUID guid: String) async throws -> SirenAction {
+        try await kept(actionNamed: name, of: guid).0
     }
 
     /// Asks whether an answer still holds: if so, the new one is ``SirenAnswer/Outcome/unchanged``, and what is kept of it
@@ -154,16 +156,12 @@ public final class SirenClient: Sendable {
 
     // MARK: - How
 
-    private func get(_ reference: String, _ parameters: [String: SirenInput]) async throws
-        -> SirenAnswer
-    {
+    private func get(_ reference: String, _ parameters: [String: SirenInput]) async throws -> SirenAnswer {
         let texts = parameters.compactMapValues(\.formText)
         guard let (expanded, used) = URITemplate.expand(reference, texts) else {
             throw SirenRequestError.referenceInvalid(reference)
         }
-        let entries = parameters.sorted { $0.key < $1.key }.filter { !used.contains($0.key) }.flatMap {
-            name,
-            input in
+        let entries = parameters.sorted { $0.key < $1.key }.filter { !used.contains($0.key) }.flatMap { name, input in
             input.each.map { SirenForm.Entry(name, $0) }
         }
         let query = try SirenEncodings.query(SirenForm(entries))
@@ -175,15 +173,12 @@ public final class SirenClient: Sendable {
         guard !query.isEmpty else { return reference }
         let fragment = reference.firstIndex(of: "#") ?? reference.endIndex
         let before = reference[..<fragment]
-        let mark =
-            !before.contains("?") ? "?" : before.hasSuffix("?") || before.hasSuffix("&") ? "" : "&"
+        let mark = !before.contains("?") ? "?" : before.hasSuffix("?") || before.hasSuffix("&") ? "" : "&"
         return "\(before)\(mark)\(query)\(reference[fragment...])"
     }
 
     private func url(_ reference: String) throws(SirenRequestError) -> URL {
-        guard let url = SirenReference.resolve(reference, against: baseURL) else {
-            throw .referenceInvalid(reference)
-        }
+        guard let url = SirenReference.resolve(reference, against: baseURL) else { throw .referenceInvalid(reference) }
         return url
     }
 
@@ -193,9 +188,21 @@ public final class SirenClient: Sendable {
         return stored.at > other.at && stored.replaces(other) ? stored : other
     }
 
-    private func isStale(_ record: SirenRecord) -> Bool {
-        record.expires < session.surroundings.now()
+    private func kept(_ rel: String, of guid: String) async throws -> (SirenLink, SirenRecord) {
+        guard let record = try await record(guid),
+            let link = record.entity.links.first(rel: rel) ?? record.entity.entities.first(rel: rel)?.link
+        else { throw SirenRequestError.linkNotFound(rel: rel, guid: guid) }
+        return (link, record)
     }
+
+    private func kept(actionNamed name: String, of guid: String) async throws -> (SirenAction, SirenRecord) {
+        guard let record = try await record(guid), let action = record.entity.actions.first(name: name) else {
+            throw SirenRequestError.actionNotFound(name: name, guid: guid)
+        }
+        return (action, record)
+    }
+
+    private func isStale(_ record: SirenRecord) -> Bool { record.expires < session.surroundings.now() }
 
     private func refresh(_ url: URL, _ tag: String?, _ modified: String?) async throws -> SirenAnswer {
         var conditions = SirenHeaders()
@@ -216,12 +223,7 @@ public final class SirenClient: Sendable {
             manifest: manifestURL,
             authorization: authorizationHeaderValue
         )
-        let (response, last, redirects) = try await exchange.perform(
-            method,
-            url,
-            body: body,
-            conditions: conditions
-        )
+        let (response, last, redirects) = try await exchange.perform(method, url, body: body, conditions: conditions)
         var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
         await keep(&answer, changing: ["GET", "HEAD"].contains(method) ? nil : url)
         return answer
@@ -246,9 +248,7 @@ public final class SirenClient: Sendable {
             let identities = session.mapping.identities(in: entity, base: answer.url)
             answer.identityProblems = identities.problems
             // What answers a change stands for the entity, not for where the change was sent.
-            let own =
-                changed == nil
-                ? nil : entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) }
+            let own = changed == nil ? nil : entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) }
             let source = own?.origin == answer.url.origin ? own ?? answer.url : answer.url
             let record = SirenRecord(
                 guid: "",
@@ -260,18 +260,12 @@ public final class SirenClient: Sendable {
                 at: now,
                 expires: expires
             )
-            var records = SirenEntity.records(
-                identities,
-                like: record,
-                storesValues: session.storesValues
-            )
+            var records = SirenEntity.records(identities, like: record, storesValues: session.storesValues)
             if !session.trusts(answer.url, manifest: manifestURL) {
                 // No other server says what one can do with an entity of the API's own.
                 for (index, new) in records.enumerated().reversed() {
                     let known = try await self.record(new.guid)
-                    if let known, session.trusts(known.url, manifest: manifestURL) {
-                        records.remove(at: index)
-                    }
+                    if let known, session.trusts(known.url, manifest: manifestURL) { records.remove(at: index) }
                 }
             }
             if isStored { try await store.keep(records) } else { unstored.keep(records) }
@@ -281,9 +275,7 @@ public final class SirenClient: Sendable {
     }
 
     /// Until when an answer is fresh, and whether it may be stored.
-    private static func freshness(_ headers: SirenHeaders, _ now: Date, _ usual: Duration) -> (
-        Date, isStored: Bool
-    ) {
+    private static func freshness(_ headers: SirenHeaders, _ now: Date, _ usual: Duration) -> (Date, isStored: Bool) {
         let directives = headers.fields.filter { SirenRelation.isSame($0.name, "Cache-Control") }
             .flatMap { $0.value.lowercased().split(separator: ",").map { String($0.trimmingSpaces) } }
         let age = headers["Age"].flatMap(Double.init) ?? 0
@@ -291,8 +283,7 @@ public final class SirenClient: Sendable {
         let expires = headers["Expires"].map { HTTPDate.date($0) ?? now }
         let usual = now.addingTimeInterval(usual / .seconds(1))
         let until =
-            directives.contains("no-cache")
-            ? now : fresh.map { now.addingTimeInterval($0 - age) } ?? expires ?? usual
+            directives.contains("no-cache") ? now : fresh.map { now.addingTimeInterval($0 - age) } ?? expires ?? usual
         return (until, !directives.contains("no-store"))
     }
 }

@@ -21,12 +21,7 @@ struct SirenExchange: Sendable {
         conditions: SirenHeaders = [:]
     ) async throws -> (SirenResponse, url: URL, redirects: [URL]) {
         guard SirenHeaders.isToken(method) else { throw SirenRequestError.methodInvalid(method) }
-        var request = SirenRequest(
-            method: method,
-            url: url,
-            body: body,
-            longestAnswer: session.longestAnswer
-        )
+        var request = SirenRequest(method: method, url: url, body: body, longestAnswer: session.longestAnswer)
         let isKeyed = session.sendsIdempotencyKeys && ["POST", "PATCH"].contains(method)
         let key = isKeyed ? session.surroundings.makeUUID().uuidString : nil
         var redirects: [URL] = []
@@ -34,8 +29,7 @@ struct SirenExchange: Sendable {
             guard request.url.origin != nil else {
                 let reference = request.url.absoluteString
                 throw redirects.isEmpty
-                    ? SirenRequestError.referenceInvalid(reference)
-                    : SirenTransferError.redirectInvalid(reference)
+                    ? SirenRequestError.referenceInvalid(reference) : SirenTransferError.redirectInvalid(reference)
             }
             request.headers = headers(for: request, key: key)
             if redirects.isEmpty { request.headers.fields += conditions.fields }
@@ -56,9 +50,7 @@ struct SirenExchange: Sendable {
 
     /// Where the server leads to; `nil` if it does not.
     private func target(of response: SirenResponse, from url: URL) throws -> URL? {
-        guard [301, 302, 303, 307, 308].contains(response.status),
-            let location = response.headers["Location"]
-        else {
+        guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else {
             return nil
         }
         guard let target = SirenReference.resolve(location, against: url) else {
@@ -85,8 +77,7 @@ struct SirenExchange: Sendable {
     /// Sends the request, again if it may be repeated and might have another answer then.
     private func attempt(_ request: SirenRequest, wasSent: Bool) async throws -> SirenResponse {
         let isRepeatable =
-            ["GET", "HEAD", "PUT", "DELETE"].contains(request.method)
-            || request.headers["Idempotency-Key"] != nil
+            ["GET", "HEAD", "PUT", "DELETE"].contains(request.method) || request.headers["Idempotency-Key"] != nil
         var wasSent = wasSent
         var count = 0
         while true {
@@ -109,8 +100,7 @@ struct SirenExchange: Sendable {
                 let isHopeless = error.kind == .tooLong || error.kind == .notTrusted
                 guard !isHopeless, isRepeatable || error.isUnsent, count < session.retries else {
                     throw wasSent
-                        ? SirenTransferError.notAnswered(error) as any Error
-                        : SirenRequestError.notConnected(error)
+                        ? SirenTransferError.notAnswered(error) as any Error : SirenRequestError.notConnected(error)
                 }
             }
             count += 1
@@ -140,8 +130,7 @@ struct SirenExchange: Sendable {
 enum HTTPDate {
     static func date(_ text: String) -> Date? {
         let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2]))
-        else {
+        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])) else {
             return nil
         }
         let iso = "\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(parts[1])T\(parts[4])Z"

@@ -11,8 +11,7 @@ public protocol SirenTransport: Sendable {
 }
 
 /// Header fields in their order; names in whatever case.
-public struct SirenHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral,
-    CustomStringConvertible,
+public struct SirenHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, CustomStringConvertible,
     CustomDebugStringConvertible, CustomReflectable
 {
     /// One header field.
@@ -36,9 +35,7 @@ public struct SirenHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral,
     public init(_ fields: [Field] = []) { self.fields = fields }
 
     /// Creates header fields.
-    public init(dictionaryLiteral elements: (String, String)...) {
-        fields = elements.map { Field($0, $1) }
-    }
+    public init(dictionaryLiteral elements: (String, String)...) { fields = elements.map { Field($0, $1) } }
 
     /// The first value of a name. Setting replaces all values of that name.
     public subscript(name: String) -> String? {
@@ -61,17 +58,14 @@ public struct SirenHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral,
     /// The name of a field that HTTP has no form for (RFC 9110), such as one with a line break.
     var unsendable: String? {
         fields.first { field in
-            !Self.isToken(field.name)
-                || field.value.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
+            !Self.isToken(field.name) || field.value.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
         }?.name
     }
 
     /// Whether it has the form of a header field's name, which is that of a method too.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty
-            && text.utf8.allSatisfy {
-                $0.isASCIILetter || $0 ^ 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains($0)
-            }
+            && text.utf8.allSatisfy { $0.isASCIILetter || $0 ^ 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 }
 
@@ -156,8 +150,7 @@ public struct SirenTransportError: Error, Sendable, Hashable, CustomStringConver
         let words =
             switch kind {
             case .notConnected: "the server cannot be reached; check the network and the server's address"
-            case .notTrusted:
-                "the server's certificate is not trusted; check its address, or add its authority"
+            case .notTrusted: "the server's certificate is not trusted; check its address, or add its authority"
             case .timedOut: "the server took too long; try again later"
             case .lost: "the connection ended before the answer did; try again later"
             case .tooLong: "the answer is longer than it may be; raise the limit if that is meant"
@@ -172,9 +165,7 @@ public final class InMemoryTransport: SirenTransport {
     private let seen = Mutex<[SirenRequest]>([])
 
     /// Creates a transport.
-    public init(_ answer: @escaping @Sendable (SirenRequest) async throws -> SirenResponse) {
-        self.answer = answer
-    }
+    public init(_ answer: @escaping @Sendable (SirenRequest) async throws -> SirenResponse) { self.answer = answer }
 
     /// All requests so far.
     public var requests: [SirenRequest] { seen.withLock { $0 } }

@@ -1,9 +1,7 @@
 /// Templates of URIs (RFC 6570), to its third level.
 enum URITemplate {
     /// The URI, and the names of the values that stand in it; `nil` if the template is malformed.
-    static func expand(_ template: String, _ values: [String: String]) -> (
-        uri: String, used: Set<String>
-    )? {
+    static func expand(_ template: String, _ values: [String: String]) -> (uri: String, used: Set<String>)? {
         var (uri, used) = ("", Set<String>())
         var rest = template[...]
         while let open = rest.firstIndex(of: "{") {
@@ -15,11 +13,8 @@ enum URITemplate {
             if form != nil { expression.removeFirst() }
             let (first, between, isNamed, keepsReserved) = form ?? ("", ",", false, false)
             var parts: [String] = []
-            for name in expression.split(separator: ",", omittingEmptySubsequences: false).map(
-                String.init
-            ) {
-                guard !name.isEmpty, name.utf8.allSatisfy({ isUnreserved($0) || $0 == UInt8(ascii: "%") })
-                else {
+            for name in expression.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+                guard !name.isEmpty, name.utf8.allSatisfy({ isUnreserved($0) || $0 == UInt8(ascii: "%") }) else {
                     return nil
                 }
                 guard let value = values[name] else { continue }
