@@ -23,6 +23,7 @@ import Testing
         (["Cache-Control": "no-cache, max-age=60"], 0, true),
         (["cache-control": "no-store, max-age=9"], 9, false),
         (["Expires": "Fri, 15 Jan 2027 08:00:30 GMT"], 30, true),
+        (["Cache-Control": "max-age=nan"], 300, true), (["Cache-Control": "max-age=60", "Age": "inf"], 60, true),
         (["Expires": "0"], 0, true), (["Expires": "0", "Cache-Control": "max-age=7"], 7, true),
     ]
 

@@ -278,12 +278,11 @@ public final class SirenClient: Sendable {
     private static func freshness(_ headers: SirenHeaders, _ now: Date, _ usual: Duration) -> (Date, isStored: Bool) {
         let directives = headers.fields.filter { SirenRelation.isSame($0.name, "Cache-Control") }
             .flatMap { $0.value.lowercased().split(separator: ",").map { String($0.trimmingSpaces) } }
-        let age = headers["Age"].flatMap(Double.init) ?? 0
-        let fresh = directives.first { $0.hasPrefix("max-age=") }.flatMap { Double($0.dropFirst(8)) }
+        let age = headers["Age"].flatMap(Int.init) ?? 0
+        let fresh = directives.first { $0.hasPrefix("max-age=") }.flatMap { Int($0.dropFirst(8)) }
+            .map { now.addingTimeInterval(Double($0) - Double(age)) }
         let expires = headers["Expires"].map { HTTPDate.date($0) ?? now }
-        let usual = now.addingTimeInterval(usual / .seconds(1))
-        let until =
-            directives.contains("no-cache") ? now : fresh.map { now.addingTimeInterval($0 - age) } ?? expires ?? usual
-        return (until, !directives.contains("no-store"))
+        let until = fresh ?? expires ?? now.addingTimeInterval(usual / .seconds(1))
+        return (directives.contains("no-cache") ? now : until, !directives.contains("no-store"))
     }
 }
