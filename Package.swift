@@ -17,6 +17,10 @@ let package = Package(
         .library(name: "KioskKit", targets: ["KioskKit"]),
         .library(name: "KioskTerminal", targets: ["KioskTerminal"]),
         .library(name: "KioskWeb", targets: ["KioskWeb"]),
+        .library(name: "SirenKit", targets: ["SirenKit"]),
+        .library(name: "SirenCache", targets: ["SirenCache"]),
+        .library(name: "SirenHTTP", targets: ["SirenHTTP"]),
+        .library(name: "LPMSirenKit", targets: ["LPMSirenKit"]),
         .executable(name: "readerctl", targets: ["readerctl"]),
         .executable(name: "clubctl", targets: ["clubctl"]),
         .executable(name: "clubkit-tools", targets: ["clubkit-tools"]),
@@ -24,7 +28,7 @@ let package = Package(
     traits: [
         .trait(name: "PCSC", description: "Readers served by pcscd, through libpcsclite."),
         .trait(name: "NFC", description: "Readers driven by libnfc."),
-        .trait(name: "Network", description: "The screen in a browser."),
+        .trait(name: "Network", description: "The screen in a browser, and Siren over HTTP."),
         .default(enabledTraits: ["PCSC", "NFC"]),
     ],
     dependencies: [
@@ -36,6 +40,9 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0", traits: []),
     ],
     targets: [
         .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
@@ -91,9 +98,10 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ]
         ),
+        .target(name: "PlainJSON"),
         .target(
             name: "ClubRecords",
-            dependencies: ["CardPasses", .product(name: "Crypto", package: "swift-crypto")]
+            dependencies: ["CardPasses", "PlainJSON", .product(name: "Crypto", package: "swift-crypto")]
         ),
         .target(
             name: "ClubScenarios",
@@ -151,6 +159,34 @@ let package = Package(
             ],
             swiftSettings: [network]
         ),
+        // APIs of others, and one's own: neither readers nor the club know of it.
+        .target(name: "SirenKit", dependencies: ["PlainJSON", .product(name: "Logging", package: "swift-log")]),
+        .target(
+            name: "SirenCache",
+            dependencies: [
+                "SirenKit", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]
+        ),
+        .target(
+            name: "SirenHTTP",
+            dependencies: [
+                "SirenKit",
+                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Network"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Network"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Network"])),
+                .product(
+                    name: "NIOHTTPCompression",
+                    package: "swift-nio-extras",
+                    condition: .when(traits: ["Network"])
+                ),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Network"])),
+                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Network"])),
+            ],
+            swiftSettings: [network]
+        ),
+        // The names of the original library of Siren APIs.
+        .target(name: "LPMSirenKit", dependencies: ["SirenKit"]),
         .target(
             name: "ToolSupport",
             dependencies: [
@@ -180,7 +216,7 @@ let package = Package(
         .executableTarget(name: "clubkit-tools", dependencies: ["ClubCommands", "ReaderCommands"]),
         .target(name: "TestSupport", dependencies: ["CardCore"], path: "Tests/Support"),
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
-        .target(name: "FuzzTargets", dependencies: ["ReaderKit"], path: "Fuzz/Targets"),
+        .target(name: "FuzzTargets", dependencies: ["ReaderKit", "SirenKit"], path: "Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
         .testTarget(name: "CardCoreTests", dependencies: ["Captures", "TestSupport"]),
         .testTarget(name: "NDEFCodecTests", dependencies: ["NDEFCodec", "TestSupport"]),
@@ -248,6 +284,26 @@ let package = Package(
             name: "KioskTerminalTests",
             dependencies: ["KioskKit", "KioskTerminal", "TestSupport"],
             exclude: ["Frames"]
+        ),
+        // What a test kills while it writes.
+        .executableTarget(
+            name: "siren-cache-writer",
+            dependencies: ["SirenCache", "SirenKit"],
+            path: "Tests/CacheWriter"
+        ),
+        .testTarget(
+            name: "SirenKitTests",
+            dependencies: [
+                "SirenCache", "SirenKit", "TestSupport", "siren-cache-writer",
+                .product(name: "Logging", package: "swift-log"),
+            ]
+        ),
+        .testTarget(name: "LPMSirenKitTests", dependencies: ["LPMSirenKit", "SirenKit"]),
+        .testTarget(
+            name: "SirenHTTPTests",
+            dependencies: ["SirenCache", "SirenHTTP", "SirenKit", "TestSupport"],
+            exclude: ["http2.py", "server.py"],
+            swiftSettings: [network]
         ),
         .testTarget(
             name: "IntegrationTests",

@@ -86,6 +86,10 @@ let package = Package(
             ]
         ),
         .executableTarget(
+            name: "siren-decode",
+            dependencies: ["BenchmarkSupport", .product(name: "SirenKit", package: "ClubKit")]
+        ),
+        .executableTarget(
             name: "message-rate",
             dependencies: ["BenchmarkSupport", .product(name: "ClubKit", package: "ClubKit")]
         ),

@@ -56,7 +56,7 @@ let package = Package(
             dependencies: [
                 .product(name: "ClubKit", package: "ClubKit"), .product(name: "KioskKit", package: "ClubKit"),
                 .product(name: "KioskTerminal", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
-                .product(name: "ReaderKitTesting", package: "ClubKit"),
+                .product(name: "ReaderKitTesting", package: "ClubKit"), .product(name: "SirenKit", package: "ClubKit"),
             ]
         ),
         .testTarget(

@@ -18,6 +18,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case scan
     /// What phones and signing tags send of passes, and the configuration that names their keys.
     case passes
+    /// A path to what an entity is known by, a line break, and a Siren document.
+    case siren
 
     /// Runs the target.
     ///
@@ -32,6 +34,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .capture: try Self.runCapture(bytes)
         case .scan: try Self.runScan(bytes)
         case .passes: try Self.runPasses(bytes)
+        case .siren: try Self.runSiren(bytes)
         }
     }
 }

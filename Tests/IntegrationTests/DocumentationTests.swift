@@ -22,7 +22,7 @@ import Testing
     @Test func codeInTheReadmeIsBuilt() throws {
         let programs = try
             (Self.files("Examples/Sources", ending: ".swift") + Self.files("Examples/Tests", ending: ".swift")
-            + ["Tests/KioskWebTests/KioskWebTasks.swift"])
+            + ["Tests/KioskWebTests/KioskWebTasks.swift", "Tests/SirenHTTPTests/SirenTasks.swift"])
             .map { Self.lines(try Page.text($0)) }
         #expect(Page.blocks("swift", of: try Page.text("README.md")).count >= 4)
         #expect(Self.documents.count >= 19)

@@ -5,40 +5,10 @@ import Testing
 
 @testable import KioskTerminal
 
-/// Python with PyPI's `pyte`, a terminal, and `wcwidth`, which Scripts/setup installs.
-private enum Witness {
-    static let python: String? = {
-        let path = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(".build/pyte/bin/python3").path
-        return FileManager.default.isExecutableFile(atPath: path) && (try? ask(path, "import pyte, wcwidth", "")) != nil
-            ? path : nil
-    }()
+/// PyPI's `pyte`, a terminal, and `wcwidth`.
+private let witness = PythonWitness(folder: "pyte", modules: "pyte, wcwidth")
 
-    static let isThere = python != nil
-
-    /// Runs a program on an input, and returns what it prints.
-    static func ask(_ python: String, _ program: String, _ input: some Encodable) throws -> Data {
-        let process = Process()
-        let (questions, answers) = (Pipe(), Pipe())
-        process.executableURL = URL(fileURLWithPath: python)
-        process.arguments = ["-c", program]
-        (process.standardInput, process.standardOutput) = (questions, answers)
-        try process.start()
-        let data = try JSONEncoder().encode(input)
-        // More than a pipe holds.
-        Thread.detachNewThread {
-            try? questions.fileHandleForWriting.write(contentsOf: data)
-            try? questions.fileHandleForWriting.close()
-        }
-        let answer = try answers.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw NotInTime(description: "the witness failed") }
-        return answer
-    }
-}
-
-@Suite(.enabled(if: Witness.isThere, "pyte and wcwidth are not installed: run Scripts/setup --tests"))
+@Suite(.enabled(if: witness != nil, "pyte and wcwidth are not installed: run Scripts/setup --tests"))
 struct WitnessTests {
     @Test("[real pyte] wcwidth measures names as we do")
     func widths() throws {
@@ -51,7 +21,7 @@ struct WitnessTests {
         ]
         let program =
             "import json, sys, wcwidth; print(json.dumps([wcwidth.wcswidth(n) for n in json.load(sys.stdin)]))"
-        let answer = try Witness.ask(try #require(Witness.python), program, names)
+        let answer = try #require(witness).ask(program, names)
         let widths = try JSONDecoder().decode([Int].self, from: answer)
         let disputed = zip(names, widths).filter { TextWidth.columns($0) != $1 }.map { "\($0) \($1)" }
         // wcwidth takes whatever follows a joiner for part of what is before it; where no emoji is joined, terminals draw it.
@@ -95,7 +65,7 @@ struct WitnessTests {
                 .replacing("\u{2067}", with: "").replacing("\u{2069}", with: "")
         }
         let screen = Screen(columns: size.columns, rows: size.rows, frames: frames)
-        let answer = try Witness.ask(try #require(Witness.python), Self.program, [screen])
+        let answer = try #require(witness).ask(Self.program, [screen])
         let shown = try #require(try JSONDecoder().decode([[[[String]]]].self, from: answer).first)
         var faults: [String] = []
         for (canvas, rows) in zip(canvases, shown) {

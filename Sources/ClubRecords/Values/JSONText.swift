@@ -1,7 +1,7 @@
+import PlainJSON
+
 /// Writes JSON in the form of the store: keys sorted by their UTF-8, no spaces, slashes as they are.
 package enum JSONText {
-    private static let digits = Array("0123456789abcdef".utf8)
-
     /// Appends a value. A number that JSON has no form for becomes null.
     package static func append(_ value: FieldValue, to json: inout [UInt8]) {
         switch value {
@@ -37,24 +37,6 @@ package enum JSONText {
 
     /// Appends a text, which must be UTF-8, in quotes.
     package static func append(_ text: some Collection<UInt8>, to json: inout [UInt8]) {
-        json.append(UInt8(ascii: "\""))
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                json.append(UInt8(ascii: "\\"))
-                json.append(byte)
-            case 0x08: json.append(contentsOf: "\\b".utf8)
-            case 0x09: json.append(contentsOf: "\\t".utf8)
-            case 0x0A: json.append(contentsOf: "\\n".utf8)
-            case 0x0C: json.append(contentsOf: "\\f".utf8)
-            case 0x0D: json.append(contentsOf: "\\r".utf8)
-            case 0..<0x20:
-                json.append(contentsOf: "\\u00".utf8)
-                json.append(digits[Int(byte >> 4)])
-                json.append(digits[Int(byte & 0x0F)])
-            default: json.append(byte)
-            }
-        }
-        json.append(UInt8(ascii: "\""))
+        json.appendJSON(quoting: text)
     }
 }

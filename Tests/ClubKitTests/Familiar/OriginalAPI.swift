@@ -28,7 +28,7 @@ enum OriginalAPI {
         ("Files", files), ("The record", record), ("The live list", list), ("Debug mode", debug),
         ("Callbacks", callbacks), ("Errors and results", errors), ("Scenarios", scenarios),
         ("Routing of messages", routing), ("Presenters and screens", presentation), ("Lists of the screen", lists),
-        ("Services and utilities", utilities),
+        ("Services and utilities", utilities), ("Siren APIs", siren),
     ]
 
     private static let session = [

@@ -2,7 +2,7 @@
 enum OriginalDefects {
     static let parts: [(title: String, items: [OriginalItem])] = [
         ("Defects", members), ("Defects of the scenarios", scenarios), ("Defects of the routing", routing),
-        ("Defects of presenters and lists", presentation),
+        ("Defects of presenters and lists", presentation), ("Weak points of the Siren client", siren),
     ]
 
     static let members = [

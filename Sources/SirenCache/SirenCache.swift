@@ -1,0 +1,199 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import SirenKit
+
+/// Keeps what a client knows of entities in a file, for all processes that open it.
+///
+/// The file is a database of SQLite that only its owner can read. It is a cache: one that was damaged, or made by another
+/// version, is begun anew. What is wiped does not stay behind in it.
+public final class SirenCache: SirenStore {
+    private let database: DatabaseQueue
+    private let capacity: Int
+    private let bytes: Int
+
+    /// The number by which SQLite tells whose database it is: "Sirn".
+    private static let application: Int32 = 0x5369_726E
+    private static let version = 1
+
+    /// Opens a cache, and creates it where there is none.
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - capacity: how many entities are kept at most; the oldest go first.
+    ///   - bytes: how many bytes they may have at most.
+    /// - Throws: ``NotACache`` if the file is something else, which is left as it is, or an error of the system.
+    public init(path: String, capacity: Int = 10_000, bytes: Int = 64 << 20) throws {
+        (self.capacity, self.bytes) = (capacity, bytes)
+        try Self.prepare(path)
+        do {
+            database = try Self.open(path)
+        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+            for file in [path, path + "-wal", path + "-shm"] { unlink(file) }
+            try Self.prepare(path)
+            database = try Self.open(path)
+        }
+    }
+
+    /// A file that is no cache.
+    public struct NotACache: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The file.
+        public var path: String
+
+        /// What was attempted, what happened, and what a person can do.
+        public var description: String {
+            "links and actions cannot be kept: '\(path)' is another file; name one that is not there yet"
+        }
+    }
+
+    /// Makes an empty file where there is none.
+    ///
+    /// - Throws: ``NotACache`` if there is another file. SQLite looks, since its locks end where anybody else in the process
+    ///   closes the file.
+    private static func prepare(_ path: String) throws {
+        // SQLite gives its further files the mode of this one.
+        let file = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file < 0 else {
+            _ = close(file)
+            return
+        }
+        guard errno == EEXIST else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        var connection: OpaquePointer?
+        defer { sqlite3_close_v2(connection) }
+        guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)))
+        }
+        sqlite3_busy_timeout(connection, 5000)
+        let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+        // A process may have been killed before it made the table.
+        let isEmpty = size == 0 || size >= 512 && number("schema_version", connection) == 0
+        guard isEmpty || number("application_id", connection) == application else { throw NotACache(path: path) }
+    }
+
+    private static func number(_ pragma: String, _ connection: OpaquePointer?) -> Int32? {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(connection, "PRAGMA \(pragma)", -1, &statement, nil) == SQLITE_OK,
+            sqlite3_step(statement) == SQLITE_ROW
+        else { return nil }
+        return sqlite3_column_int(statement, 0)
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "siren"
+        configuration.busyMode = .timeout(5)
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
+        let database = try DatabaseQueue(path: path, configuration: configuration)
+        try database.write { db in
+            guard try Int.fetchOne(db, sql: "PRAGMA user_version") != version else { return }
+            try db.execute(
+                sql: """
+                    DROP TABLE IF EXISTS record;
+                    CREATE TABLE record (
+                        guid TEXT PRIMARY KEY, url TEXT NOT NULL, origin TEXT, extent INTEGER NOT NULL, entity BLOB NOT NULL,
+                        tag TEXT, modified TEXT, at REAL NOT NULL, expires REAL NOT NULL, size INTEGER NOT NULL
+                    );
+                    CREATE INDEX record_url ON record (url);
+                    CREATE INDEX record_age ON record (at, size);
+                    PRAGMA application_id = \(application);
+                    PRAGMA user_version = \(version);
+                    """
+            )
+        }
+        return database
+    }
+
+    /// Keeps records, as far as each replaces the one with its GUID.
+    public func keep(_ records: [SirenRecord]) async throws {
+        let (capacity, bytes) = (capacity, bytes)
+        try await database.write { db in
+            for record in records {
+                let entity = record.entity.json
+                try db.execute(
+                    sql: """
+                        INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        ON CONFLICT (guid) DO UPDATE SET url = excluded.url, origin = excluded.origin,
+                            extent = excluded.extent, entity = excluded.entity, tag = excluded.tag,
+                            modified = excluded.modified, at = excluded.at, expires = excluded.expires,
+                            size = excluded.size
+                        WHERE excluded.extent >= extent OR expires < excluded.at
+                        """,
+                    arguments: [
+                        record.guid, record.url.absoluteString, record.url.origin, record.extent.rawValue,
+                        Data(entity),
+                        record.entityTag, record.lastModified, record.at.timeIntervalSince1970,
+                        record.expires.timeIntervalSince1970, entity.count,
+                    ]
+                )
+            }
+            let held = try Row.fetchOne(
+                db,
+                sql: "SELECT count(*) AS count, total(size) AS size FROM record"
+            )
+            guard let held, held["count"] > capacity || held["size"] > Double(bytes) else { return }
+            // More than necessary, so that not every further record makes room.
+            try db.execute(
+                sql: """
+                    DELETE FROM record WHERE guid IN (SELECT guid FROM (
+                        SELECT guid, row_number() OVER newest AS number, sum(size) OVER newest AS size FROM record
+                        WINDOW newest AS (ORDER BY at DESC, guid)
+                    ) WHERE number > ? OR size > ?)
+                    """,
+                arguments: [capacity * 9 / 10, bytes / 10 * 9]
+            )
+        }
+    }
+
+    /// What is kept of an entity.
+    public func record(guid: String) async throws -> SirenRecord? {
+        try await database.read { db in
+            guard
+                let row = try Row.fetchOne(
+                    db,
+                    sql: "SELECT * FROM record WHERE guid = ?",
+                    arguments: [guid]
+                ),
+                let url = URL(string: row["url"]), let extent = SirenRecord.Extent(rawValue: row["extent"])
+            else { return nil }
+            let entity: Data = row["entity"]
+            return SirenRecord(
+                guid: guid,
+                url: url,
+                extent: extent,
+                entity: try SirenDocument(decoding: Array(entity)).entity,
+                entityTag: row["tag"],
+                lastModified: row["modified"],
+                at: Date(timeIntervalSince1970: row["at"]),
+                expires: Date(timeIntervalSince1970: row["expires"])
+            )
+        }
+    }
+
+    /// The server says that a document still holds.
+    public func renew(url: URL, at: Date, expires: Date) async throws {
+        try await database.write { db in
+            try db.execute(
+                sql: "UPDATE record SET at = ?, expires = ? WHERE url = ?",
+                arguments: [at.timeIntervalSince1970, expires.timeIntervalSince1970, url.absoluteString]
+            )
+        }
+    }
+
+    /// Forgets what is from a document.
+    public func forget(url: URL) async throws {
+        try await database.write {
+            try $0.execute(sql: "DELETE FROM record WHERE url = ?", arguments: [url.absoluteString])
+        }
+    }
+
+    /// Forgets all, or all from one origin. Nothing of it stays behind in the file.
+    public func wipe(origin: URL?) async throws {
+        let name = origin.map { $0.origin ?? "" }
+        try await database.writeWithoutTransaction { db in
+            try db.execute(sql: "DELETE FROM record WHERE ?1 IS NULL OR origin = ?1", arguments: [name])
+            _ = try db.checkpoint(.truncate)
+        }
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Synchronization
+
+/// What is kept of an entity, so that one can go on from it without asking for it again: its links, its actions and what it
+/// is related to. Its properties are never kept.
+public struct SirenRecord: Sendable, Hashable {
+    /// How much of the entity a document had.
+    public enum Extent: Int, Sendable, Hashable {
+        /// A link to it.
+        case link
+        /// It, within another.
+        case embedded
+        /// It, as the document's own.
+        case document
+    }
+
+    /// By what the entity is known.
+    public var guid: String
+    /// The document from which this is.
+    public var url: URL
+    /// How much of the entity the document had.
+    public var extent: Extent
+    /// Links, actions, and entities as links, with absolute references.
+    public var entity: SirenEntity
+    /// By what the server tells versions of the document apart.
+    public var entityTag: String?
+    /// When the document changed last, as the server says it.
+    public var lastModified: String?
+    /// When the document came.
+    public var at: Date
+    /// Until when links and actions count as fresh.
+    public var expires: Date
+
+    /// Creates a record.
+    public init(
+        guid: String,
+        url: URL,
+        extent: Extent,
+        entity: SirenEntity,
+        entityTag: String? = nil,
+        lastModified: String? = nil,
+        at: Date,
+        expires: Date
+    ) {
+        self.guid = guid
+        self.url = url
+        self.extent = extent
+        self.entity = entity
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+        self.at = at
+        self.expires = expires
+    }
+
+    /// Whether it takes the place of another of the same GUID: what had less of the entity does so only when the other is
+    /// no longer fresh.
+    public func replaces(_ other: SirenRecord) -> Bool {
+        extent.rawValue >= other.extent.rawValue || other.expires < at
+    }
+}
+
+/// Keeps what is known of entities. Each call is whole or has no effect, also where the process is killed.
+public protocol SirenStore: Sendable {
+    /// Keeps records, as far as each replaces the one with its GUID (``SirenRecord/replaces(_:)``).
+    func keep(_ records: [SirenRecord]) async throws
+
+    /// What is kept of an entity.
+    func record(guid: String) async throws -> SirenRecord?
+
+    /// The server says that a document still holds.
+    func renew(url: URL, at: Date, expires: Date) async throws
+
+    /// Forgets what is from a document.
+    func forget(url: URL) async throws
+
+    /// Forgets all, or all from one origin.
+    ///
+    /// - Parameter origin: a URL of which only scheme, host and port count.
+    func wipe(origin: URL?) async throws
+}
+
+/// Keeps records as long as the process runs.
+public final class MemorySirenStore: SirenStore {
+    private let capacity: Int
+    private let records = Mutex<[String: SirenRecord]>([:])
+
+    /// Creates a store.
+    ///
+    /// - Parameter capacity: how many records are kept; the oldest go first.
+    public init(capacity: Int = 10_000) { self.capacity = capacity }
+
+    /// Keeps records, as far as each replaces the one with its GUID.
+    public func keep(_ new: [SirenRecord]) {
+        records.withLock { records in
+            for record in new where records[record.guid].map(record.replaces) ?? true { records[record.guid] = record }
+            guard records.count > capacity else { return }
+            // More than necessary, so that not every further record sorts them all.
+            let oldest = records.values.sorted { $0.at < $1.at }.prefix(records.count - capacity * 9 / 10)
+            for record in oldest { records[record.guid] = nil }
+        }
+    }
+
+    /// What is kept of an entity.
+    public func record(guid: String) -> SirenRecord? { records.withLock { $0[guid] } }
+
+    /// The server says that a document still holds.
+    public func renew(url: URL, at: Date, expires: Date) {
+        records.withLock { records in
+            for (guid, record) in records where record.url == url {
+                records[guid]?.at = at
+                records[guid]?.expires = expires
+            }
+        }
+    }
+
+    /// Forgets what is from a document.
+    public func forget(url: URL) { forget { $0 == url } }
+
+    /// Forgets all, or all from one origin.
+    public func wipe(origin: URL?) { forget { origin == nil || $0.origin == origin?.origin } }
+
+    private func forget(_ isMeant: (URL) -> Bool) {
+        records.withLock { records in records = records.filter { !isMeant($0.value.url) } }
+    }
+}
+
+extension SirenEntity {
+    /// What is kept of a document's entities.
+    ///
+    /// - Parameters:
+    ///   - identities: by what they are known.
+    ///   - record: a record of the document, for what all have in common.
+    static func records(
+        _ identities: SirenGUIDMapping.Identities,
+        like record: SirenRecord,
+        storesValues: Bool
+    ) -> [SirenRecord] {
+        identities.all.compactMap { identity in
+            guard let guid = identity.guid else { return nil }
+            var record = record
+            record.guid = guid
+            switch identity.subject {
+            case .link(let link):
+                record.extent = .link
+                record.entity = SirenEntity(classes: link.classes, links: [link.kept(as: ["self"])])
+            case .representation(let entity, _):
+                record.extent = identity.path == "$" ? .document : .embedded
+                record.entity = entity.kept(storesValues: storesValues)
+            }
+            if record.extent != .document { (record.entityTag, record.lastModified) = (nil, nil) }
+            return record
+        }
+    }
+
+    /// Without properties, titles and unknown members, and with links in place of the entities within it.
+    private func kept(storesValues: Bool) -> SirenEntity {
+        let related: [SirenSubEntity] = entities.compactMap { sub in
+            switch sub {
+            case .link(let link): .link(link.kept(as: link.rel))
+            case .representation(let entity, let rel):
+                entity.links.first(rel: "self").map { link in
+                    .link(SirenLink(rel: rel, href: link.href, classes: entity.classes, type: link.type))
+                }
+            }
+        }
+        let actions = actions.filter { storesValues || $0.fields.allSatisfy { $0.value == nil } }.map { action in
+            var action = action
+            action.otherMembers = [:]
+            return action
+        }
+        return SirenEntity(
+            classes: classes,
+            entities: related,
+            links: links.map { $0.kept(as: $0.rel, title: $0.title) },
+            actions: actions
+        )
+    }
+}
+
+extension SirenLink {
+    fileprivate func kept(as rel: [String], title: String? = nil) -> SirenLink {
+        SirenLink(rel: rel, href: href, classes: classes, title: title, type: type)
+    }
+}
+
+extension SirenEntity {
+    /// The entity as JSON, whatever the schema says of it.
+    package var json: [UInt8] { SirenValue.object(json(rel: nil)).json }
+}

@@ -1,0 +1,177 @@
+import Foundation
+
+/// What a server answered.
+public struct SirenAnswer: Sendable, Hashable {
+    /// What became of the request.
+    public enum Outcome: String, Sendable, Hashable {
+        /// It was done.
+        case done
+        /// Something was created; ``SirenAnswer/location`` says where.
+        case created
+        /// It will be done; ``SirenAnswer/location`` may say where one can look.
+        case accepted
+        /// What was known still holds.
+        case unchanged
+        /// It was refused or failed.
+        case failed
+    }
+
+    /// What came with the answer.
+    public enum Content: Sendable, Hashable {
+        /// An entity, with absolute references. One of the class `error` says what failed.
+        case entity(SirenEntity)
+        /// A description of what failed (RFC 9457).
+        case problem(SirenProblem)
+        /// Something that is no Siren, with its media type.
+        case other([UInt8], type: String?)
+        /// Nothing.
+        case none
+    }
+
+    /// Where it came from, after all redirects.
+    public var url: URL
+    /// The HTTP status.
+    public var status: Int
+    /// What became of the request.
+    public var outcome: Outcome
+    /// What came with the answer.
+    public var content: Content
+    /// The bytes of the body.
+    public var bytes: [UInt8]
+    /// The header fields.
+    public var headers: SirenHeaders
+    /// Where a document is not as it should be.
+    public var violations: [SirenViolation] = []
+    /// The URLs that led here by redirects.
+    public var redirects: [URL] = []
+    /// What was given for an action and not sent.
+    public var dropped: [SirenForm.Dropped] = []
+    /// What did not come out as it should when the entities' GUIDs were worked out.
+    public var identityProblems: [SirenGUIDMapping.Problem] = []
+    /// Whether the link or action was kept for longer than the server says it holds.
+    public var isFromStale = false
+
+    /// The entity, if one came.
+    public var entity: SirenEntity? {
+        if case .entity(let entity) = content { entity } else { nil }
+    }
+
+    /// Where what was created is, or where one can look.
+    public var location: URL? { headers["Location"].flatMap { SirenReference.resolve($0, against: url) } }
+
+    init(_ response: SirenResponse, from url: URL, redirects: [URL], mode: SirenDocument.Mode)
+        throws(SirenTransferError)
+    {
+        self.url = url
+        self.redirects = redirects
+        (status, headers, bytes) = (response.status, response.headers, response.body)
+        let type = response.headers["Content-Type"]
+        switch type.map(MediaType.essence) {
+        case _ where bytes.isEmpty: content = .none
+        case SirenEntity.mediaType:
+            do throws(SirenDecodingError) {
+                let document = try SirenDocument(decoding: bytes, mode)
+                content = .entity(document.entity.resolved(against: url))
+                violations = document.violations
+            } catch {
+                throw .documentRefused(url, error)
+            }
+        case "application/problem+json":
+            content = SirenProblem(bytes).map(Content.problem) ?? .other(bytes, type: type)
+        default: content = .other(bytes, type: type)
+        }
+        switch status {
+        case 201: outcome = .created
+        case 202: outcome = .accepted
+        case 304: outcome = .unchanged
+        case 200..<400: outcome = .done
+        default: outcome = .failed
+        }
+        if entity?.classes.contains("error") == true { outcome = .failed }
+        if case .problem = content { outcome = .failed }
+    }
+}
+
+/// A description of what failed (RFC 9457).
+public struct SirenProblem: Sendable, Hashable {
+    /// A URI for the kind of problem; `about:blank` is none but the status.
+    public var type: String
+    /// The kind of problem in a few words.
+    public var title: String?
+    /// The HTTP status.
+    public var status: Int?
+    /// What happened this time.
+    public var detail: String?
+    /// A URI for this time.
+    public var instance: String?
+    /// All members, those of the server's own included.
+    public var members: SirenObject
+
+    init?(_ bytes: [UInt8]) {
+        guard case .object(let members) = try? SirenReader.value(in: bytes) else { return nil }
+        self.members = members
+        type = members["type"]?.string ?? "about:blank"
+        title = members["title"]?.string
+        status = members["status"]?.number?.int
+        detail = members["detail"]?.string
+        instance = members["instance"]?.string
+    }
+}
+
+/// A request was sent, and there is no answer that can be used. Whether the server did what it was asked to is not known.
+public enum SirenTransferError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There was no answer, or not all of it.
+    case notAnswered(SirenTransportError)
+    /// The server led from one URL to the next for too long.
+    case tooManyRedirects(Int)
+    /// The server led to where one cannot go.
+    case redirectInvalid(String)
+    /// The answer says that it is Siren, and is not.
+    case documentRefused(URL, SirenDecodingError)
+
+    /// What was attempted, what happened, and what a person can do.
+    public var description: String {
+        switch self {
+        case .notAnswered(let error): "the request was sent, and \(error.description)"
+        case .tooManyRedirects(let most):
+            "the server led from one URL to the next more than \(most) times; ask its maker"
+        case .redirectInvalid: "the server led to where one cannot go; ask its maker"
+        case .documentRefused(let url, let error): "\(url.forLogs): \(error.description)"
+        }
+    }
+}
+
+extension SirenEntity {
+    /// The entity with absolute references, also of all within it. What cannot be resolved stays.
+    func resolved(against base: URL) -> SirenEntity {
+        func absolute(_ link: SirenLink) -> SirenLink {
+            var link = link
+            link.href = SirenReference.absolute(link.href, against: base)
+            return link
+        }
+        var entity = self
+        entity.links = links.map(absolute)
+        entity.entities = entities.map { sub in
+            switch sub {
+            case .link(let link): .link(absolute(link))
+            case .representation(let inner, let rel): .representation(inner.resolved(against: base), rel: rel)
+            }
+        }
+        entity.actions = actions.map { action in
+            var action = action
+            action.href = SirenReference.absolute(action.href, against: base)
+            return action
+        }
+        return entity
+    }
+}
+
+extension SirenReference {
+    /// The absolute reference; of a template (RFC 6570) what stands before its first expression is resolved. What cannot be
+    /// resolved stays.
+    static func absolute(_ reference: String, against base: URL) -> String {
+        let literal = reference.prefix { $0 != "{" }
+        guard let url = resolve(String(literal), against: base) else { return reference }
+        return url.absoluteString + reference[literal.endIndex...]
+    }
+}

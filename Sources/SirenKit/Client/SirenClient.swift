@@ -1,0 +1,288 @@
+import Foundation
+import Logging
+import Synchronization
+
+/// Walks a Siren API: from its manifest along links, and by its actions.
+///
+/// What a server shows is kept, so that one can go on from an entity that is known by its GUID, also after a restart.
+/// Failures before anything was sent are ``SirenRequestError``, those after it ``SirenTransferError``; what a server refuses
+/// is an answer. Each call ends when its task is cancelled.
+public final class SirenClient: Sendable {
+    /// Where references that stand in no document begin. It ends with a slash.
+    public let baseURL: URL
+    /// Where the API begins.
+    public let manifestURL: URL
+    /// How the client speaks to servers.
+    public let session: SirenSession
+    private let transport: any SirenTransport
+    private let store: any SirenStore
+    /// What servers want to be kept nowhere else.
+    private let unstored = MemorySirenStore()
+    private let authorization = Mutex<String?>(nil)
+
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: the API's address, of HTTP. One without a slash at its end gets one.
+    ///   - manifestPath: the reference to the API's first entity; empty where the API begins at its address.
+    ///   - store: where links and actions are kept.
+    /// - Throws: ``SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP.
+    public init(
+        baseURL: URL,
+        manifestPath: String = "",
+        session: SirenSession = SirenSession(),
+        transport: any SirenTransport,
+        store: any SirenStore = MemorySirenStore()
+    ) throws(SirenRequestError) {
+        let address = baseURL.absoluteString
+        let base = baseURL.path().hasSuffix("/") ? baseURL : URL(string: baseURL.appending(path: "/").absoluteString)
+        guard let base, let manifest = SirenReference.resolve(manifestPath, against: base), manifest.origin != nil
+        else {
+            throw .referenceInvalid(manifestPath.isEmpty ? address : manifestPath)
+        }
+        self.baseURL = base
+        manifestURL = manifest
+        self.session = session
+        self.transport = transport
+        self.store = store
+    }
+
+    /// The value of the header `Authorization` of every later request to the manifest's origin, and to
+    /// ``SirenSession/furtherOrigins``; never to another. It can be changed at any time.
+    public var authorizationHeaderValue: String? {
+        get { authorization.withLock { $0 } }
+        set { authorization.withLock { $0 = newValue } }
+    }
+
+    /// Asks for the API's first entity.
+    ///
+    /// - Parameter parameters: values for the query.
+    public func manifest(parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
+        try await get(manifestURL.absoluteString, parameters)
+    }
+
+    /// Follows a link, of an answer or of one's own.
+    ///
+    /// - Parameter parameters: values for the link's template, if it is one (RFC 6570), and for the query.
+    public func follow(_ link: SirenLink, parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
+        try await get(link.href, parameters)
+    }
+
+    /// Follows a link of an entity of which something is kept: one of its links, or to an entity to which it is related.
+    ///
+    /// - Throws: ``SirenRequestError/linkNotFound(rel:guid:)`` if no such link is kept; no server is asked then.
+    public func follow(
+        rel: String,
+        ofEntityWithGUID guid: String,
+        parameters: [String: SirenInput] = [:]
+    ) async throws -> SirenAnswer {
+        let (link, record) = try await kept(rel, of: guid)
+        var answer = try await get(link.href, parameters)
+        answer.isFromStale = isStale(record)
+        return answer
+    }
+
+    /// Submits an action, of an answer or of one's own.
+    ///
+    /// - Parameter parameters: values for the action's fields, by name. What is not sent of them is listed in the answer.
+    /// - Throws: ``SirenRequestError`` if a value does not fit its field; no server is asked then.
+    public func submit(_ action: SirenAction, parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
+        let form = try action.form(parameters)
+        var reference = action.href
+        var body: SirenBody?
+        let method = action.httpMethod
+        if ["GET", "HEAD", "DELETE"].contains(method) {
+            reference = Self.adding(try SirenEncodings.query(form), to: reference)
+        } else if let type = action.encoding {
+            body = try session.encodings.body(form, type: type)
+        }
+        var answer = try await send(method, try url(reference), body: body)
+        answer.dropped = form.dropped
+        return answer
+    }
+
+    /// Submits an action of an entity of which something is kept.
+    ///
+    /// - Throws: ``SirenRequestError/actionNotFound(name:guid:)`` if no such action is kept; no server is asked then.
+    public func submit(
+        actionNamed name: String,
+        onEntityWithGUID guid: String,
+        parameters: [String: SirenInput] = [:]
+    ) async throws -> SirenAnswer {
+        let (action, record) = try await kept(actionNamed: name, of: guid)
+        var answer = try await submit(action, parameters: parameters)
+        answer.isFromStale = isStale(record)
+        return answer
+    }
+
+    /// What is kept of a link of an entity: one of its own, or to an entity to which it is related. No server is asked.
+    ///
+    /// - Throws: ``SirenRequestError/linkNotFound(rel:guid:)`` if no such link is kept.
+    public func link(rel: String, ofEntityWithGUID guid: String) async throws -> SirenLink {
+        try await kept(rel, of: guid).0
+    }
+
+    /// What is kept of an action of an entity. No server is asked.
+    ///
+    /// - Throws: ``SirenRequestError/actionNotFound(name:guid:)`` if no such action is kept.
+    public func action(named name: String, onEntityWithGUID guid: String) async throws -> SirenAction {
+        try await kept(actionNamed: name, of: guid).0
+    }
+
+    /// Asks whether an answer still holds: if so, the new one is ``SirenAnswer/Outcome/unchanged``, and what is kept of it
+    /// is fresh again.
+    public func refresh(_ answer: SirenAnswer) async throws -> SirenAnswer {
+        try await refresh(answer.url, answer.headers["ETag"], answer.headers["Last-Modified"])
+    }
+
+    /// Asks whether what is kept of an entity still holds: if so, the answer is ``SirenAnswer/Outcome/unchanged``, and what
+    /// is kept is fresh again.
+    ///
+    /// - Throws: ``SirenRequestError/linkNotFound(rel:guid:)`` if nothing is kept of it; no server is asked then.
+    public func refresh(entityWithGUID guid: String) async throws -> SirenAnswer {
+        guard let record = try await record(guid) else {
+            throw SirenRequestError.linkNotFound(rel: "self", guid: guid)
+        }
+        return try await refresh(record.url, record.entityTag, record.lastModified)
+    }
+
+    /// Forgets all links and actions, or all from one origin.
+    ///
+    /// - Parameter origin: a URL of which only scheme, host and port count.
+    public func wipe(origin: URL? = nil) async throws {
+        unstored.wipe(origin: origin)
+        try await store.wipe(origin: origin)
+    }
+
+    // MARK: - How
+
+    private func get(_ reference: String, _ parameters: [String: SirenInput]) async throws -> SirenAnswer {
+        let texts = parameters.compactMapValues(\.formText)
+        guard let (expanded, used) = URITemplate.expand(reference, texts) else {
+            throw SirenRequestError.referenceInvalid(reference)
+        }
+        let entries = parameters.sorted { $0.key < $1.key }.filter { !used.contains($0.key) }.flatMap { name, input in
+            input.each.map { SirenForm.Entry(name, $0) }
+        }
+        let query = try SirenEncodings.query(SirenForm(entries))
+        return try await send("GET", try url(Self.adding(query, to: expanded)))
+    }
+
+    /// The reference with a query behind the one that it has.
+    private static func adding(_ query: String, to reference: String) -> String {
+        guard !query.isEmpty else { return reference }
+        let fragment = reference.firstIndex(of: "#") ?? reference.endIndex
+        let before = reference[..<fragment]
+        let mark = !before.contains("?") ? "?" : before.hasSuffix("?") || before.hasSuffix("&") ? "" : "&"
+        return "\(before)\(mark)\(query)\(reference[fragment...])"
+    }
+
+    private func url(_ reference: String) throws(SirenRequestError) -> URL {
+        guard let url = SirenReference.resolve(reference, against: baseURL) else { throw .referenceInvalid(reference) }
+        return url
+    }
+
+    private func record(_ guid: String) async throws -> SirenRecord? {
+        let (stored, other) = (try await store.record(guid: guid), unstored.record(guid: guid))
+        guard let stored, let other else { return stored ?? other }
+        return stored.at > other.at && stored.replaces(other) ? stored : other
+    }
+
+    private func kept(_ rel: String, of guid: String) async throws -> (SirenLink, SirenRecord) {
+        guard let record = try await record(guid),
+            let link = record.entity.links.first(rel: rel) ?? record.entity.entities.first(rel: rel)?.link
+        else { throw SirenRequestError.linkNotFound(rel: rel, guid: guid) }
+        return (link, record)
+    }
+
+    private func kept(actionNamed name: String, of guid: String) async throws -> (SirenAction, SirenRecord) {
+        guard let record = try await record(guid), let action = record.entity.actions.first(name: name) else {
+            throw SirenRequestError.actionNotFound(name: name, guid: guid)
+        }
+        return (action, record)
+    }
+
+    private func isStale(_ record: SirenRecord) -> Bool { record.expires < session.surroundings.now() }
+
+    private func refresh(_ url: URL, _ tag: String?, _ modified: String?) async throws -> SirenAnswer {
+        var conditions = SirenHeaders()
+        conditions["If-None-Match"] = tag
+        if tag == nil { conditions["If-Modified-Since"] = modified }
+        return try await send("GET", url, conditions: conditions)
+    }
+
+    private func send(
+        _ method: String,
+        _ url: URL,
+        body: SirenBody? = nil,
+        conditions: SirenHeaders = [:]
+    ) async throws -> SirenAnswer {
+        let exchange = SirenExchange(
+            session: session,
+            transport: transport,
+            manifest: manifestURL,
+            authorization: authorizationHeaderValue
+        )
+        let (response, last, redirects) = try await exchange.perform(method, url, body: body, conditions: conditions)
+        var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
+        await keep(&answer, changing: ["GET", "HEAD"].contains(method) ? nil : url)
+        return answer
+    }
+
+    /// Keeps what the answer shows. Where that fails, the answer is as good.
+    ///
+    /// - Parameter changed: where something was changed, so that what was kept of it holds no longer.
+    private func keep(_ answer: inout SirenAnswer, changing changed: URL?) async {
+        let now = session.surroundings.now()
+        let (expires, isStored) = Self.freshness(answer.headers, now, session.freshness)
+        do {
+            if answer.outcome == .unchanged {
+                unstored.renew(url: answer.url, at: now, expires: expires)
+                return try await store.renew(url: answer.url, at: now, expires: expires)
+            }
+            if let changed, answer.outcome != .failed {
+                unstored.forget(url: changed)
+                try await store.forget(url: changed)
+            }
+            guard answer.outcome != .failed, let entity = answer.entity else { return }
+            let identities = session.mapping.identities(in: entity, base: answer.url)
+            answer.identityProblems = identities.problems
+            // What answers a change stands for the entity, not for where the change was sent.
+            let own = changed == nil ? nil : entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) }
+            let source = own?.origin == answer.url.origin ? own ?? answer.url : answer.url
+            let record = SirenRecord(
+                guid: "",
+                url: source,
+                extent: .document,
+                entity: SirenEntity(),
+                entityTag: changed == nil ? answer.headers["ETag"] : nil,
+                lastModified: changed == nil ? answer.headers["Last-Modified"] : nil,
+                at: now,
+                expires: expires
+            )
+            var records = SirenEntity.records(identities, like: record, storesValues: session.storesValues)
+            if !session.trusts(answer.url, manifest: manifestURL) {
+                // No other server says what one can do with an entity of the API's own.
+                for (index, new) in records.enumerated().reversed() {
+                    let known = try await self.record(new.guid)
+                    if let known, session.trusts(known.url, manifest: manifestURL) { records.remove(at: index) }
+                }
+            }
+            if isStored { try await store.keep(records) } else { unstored.keep(records) }
+        } catch {
+            session.logger.warning("links and actions could not be kept: \(error)")
+        }
+    }
+
+    /// Until when an answer is fresh, and whether it may be stored.
+    private static func freshness(_ headers: SirenHeaders, _ now: Date, _ usual: Duration) -> (Date, isStored: Bool) {
+        let directives = headers.fields.filter { SirenRelation.isSame($0.name, "Cache-Control") }
+            .flatMap { $0.value.lowercased().split(separator: ",").map { String($0.trimmingSpaces) } }
+        let age = headers["Age"].flatMap(Int.init) ?? 0
+        let fresh = directives.first { $0.hasPrefix("max-age=") }.flatMap { Int($0.dropFirst(8)) }
+            .map { now.addingTimeInterval(Double($0) - Double(age)) }
+        let expires = headers["Expires"].map { HTTPDate.date($0) ?? now }
+        let until = fresh ?? expires ?? now.addingTimeInterval(usual / .seconds(1))
+        return (directives.contains("no-cache") ? now : until, !directives.contains("no-store"))
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Logging
+
+/// One request with all that follows from it: what it may carry, redirects, repetitions.
+struct SirenExchange: Sendable {
+    let session: SirenSession
+    let transport: any SirenTransport
+    let manifest: URL
+    let authorization: String?
+
+    private static let accepted = "\(SirenEntity.mediaType), application/problem+json"
+
+    /// Sends the request and follows where the server leads.
+    ///
+    /// - Parameter conditions: header fields of the first request alone, since they are about what is there.
+    /// - Returns: the last answer, and the URLs that led to it.
+    func perform(
+        _ method: String,
+        _ url: URL,
+        body: SirenBody? = nil,
+        conditions: SirenHeaders = [:]
+    ) async throws -> (SirenResponse, url: URL, redirects: [URL]) {
+        guard SirenHeaders.isToken(method) else { throw SirenRequestError.methodInvalid(method) }
+        var request = SirenRequest(method: method, url: url, body: body, longestAnswer: session.longestAnswer)
+        let isKeyed = session.sendsIdempotencyKeys && ["POST", "PATCH"].contains(method)
+        let key = isKeyed ? session.surroundings.makeUUID().uuidString : nil
+        var redirects: [URL] = []
+        while true {
+            guard request.url.origin != nil else {
+                let reference = request.url.absoluteString
+                throw redirects.isEmpty
+                    ? SirenRequestError.referenceInvalid(reference) : SirenTransferError.redirectInvalid(reference)
+            }
+            request.headers = headers(for: request, key: key)
+            if redirects.isEmpty { request.headers.fields += conditions.fields }
+            if let name = request.headers.unsendable { throw SirenRequestError.headerInvalid(name) }
+            let response = try await attempt(request, wasSent: !redirects.isEmpty)
+            guard let target = try target(of: response, from: request.url) else {
+                return (response, request.url, redirects)
+            }
+            guard redirects.count < session.redirects else {
+                throw SirenTransferError.tooManyRedirects(session.redirects)
+            }
+            redirects.append(request.url)
+            let becomesGET = response.status == 303 || response.status < 303 && request.method == "POST"
+            if becomesGET, request.method != "HEAD" { (request.method, request.body) = ("GET", nil) }
+            request.url = target
+        }
+    }
+
+    /// Where the server leads to; `nil` if it does not.
+    private func target(of response: SirenResponse, from url: URL) throws -> URL? {
+        guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else {
+            return nil
+        }
+        guard let target = SirenReference.resolve(location, against: url) else {
+            throw SirenTransferError.redirectInvalid(location)
+        }
+        return target
+    }
+
+    private func headers(for request: SirenRequest, key: String?) -> SirenHeaders {
+        var headers = SirenHeaders()
+        // What is the session's goes to those alone for whom it is meant.
+        if session.trusts(request.url, manifest: manifest) {
+            headers = session.headers
+            if let authorization { headers["Authorization"] = authorization }
+        }
+        if headers["Accept"] == nil { headers["Accept"] = Self.accepted }
+        headers["Content-Type"] = request.body?.type
+        if let key, ["POST", "PATCH"].contains(request.method) { headers["Idempotency-Key"] = key }
+        return headers
+    }
+
+    private static let temporary: Set<Int> = [408, 429, 502, 503, 504]
+
+    /// Sends the request, again if it may be repeated and might have another answer then.
+    private func attempt(_ request: SirenRequest, wasSent: Bool) async throws -> SirenResponse {
+        let isRepeatable =
+            ["GET", "HEAD", "PUT", "DELETE"].contains(request.method) || request.headers["Idempotency-Key"] != nil
+        var wasSent = wasSent
+        var count = 0
+        while true {
+            try Task.checkCancellation()
+            var pause = jitter(count)
+            do {
+                let response = try await transport.send(request)
+                log(request, "\(response.status)")
+                guard Self.temporary.contains(response.status), isRepeatable, count < session.retries else {
+                    return response
+                }
+                if let asked = response.headers["Retry-After"].flatMap(retryAfter) {
+                    guard asked <= session.longestRetryPause else { return response }
+                    pause = asked
+                }
+                wasSent = true
+            } catch let error as SirenTransportError {
+                log(request, error.kind.rawValue)
+                wasSent = wasSent || !error.isUnsent
+                let isHopeless = error.kind == .tooLong || error.kind == .notTrusted
+                guard !isHopeless, isRepeatable || error.isUnsent, count < session.retries else {
+                    throw wasSent
+                        ? SirenTransferError.notAnswered(error) as any Error : SirenRequestError.notConnected(error)
+                }
+            }
+            count += 1
+            try await session.surroundings.sleep(pause)
+        }
+    }
+
+    /// A pause of random length, up to one that doubles from time to time.
+    private func jitter(_ count: Int) -> Duration {
+        let longest = min(session.retryPause * (1 << min(count, 20)), session.longestRetryPause)
+        return longest * session.surroundings.random()
+    }
+
+    /// The pause for which a server asks: in seconds, or up to a date.
+    private func retryAfter(_ text: String) -> Duration? {
+        if let seconds = Int(text) { return seconds < 0 ? nil : .seconds(min(seconds, 1 << 31)) }
+        guard let date = HTTPDate.date(text) else { return nil }
+        return .seconds(max(0, date.timeIntervalSince(session.surroundings.now())))
+    }
+
+    private func log(_ request: SirenRequest, _ result: String) {
+        session.logger.debug("\(request.method) \(request.url.forLogs): \(result)")
+    }
+}
+
+/// Dates of HTTP header fields (RFC 9110), such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+    static func date(_ text: String) -> Date? {
+        let parts = text.split(separator: " ")
+        guard parts.count == 6, parts[5] == "GMT", let month = months.firstIndex(of: String(parts[2])) else {
+            return nil
+        }
+        let iso = "\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(parts[1])T\(parts[4])Z"
+        return FieldFormat.number(iso, .datetime).map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+}

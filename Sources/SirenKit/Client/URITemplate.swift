@@ -1,0 +1,50 @@
+/// Templates of URIs (RFC 6570), to its third level.
+enum URITemplate {
+    /// The URI, and the names of the values that stand in it; `nil` if the template is malformed.
+    static func expand(_ template: String, _ values: [String: String]) -> (uri: String, used: Set<String>)? {
+        var (uri, used) = ("", Set<String>())
+        var rest = template[...]
+        while let open = rest.firstIndex(of: "{") {
+            guard let close = rest[open...].firstIndex(of: "}") else { return nil }
+            uri += rest[..<open]
+            var expression = rest[open..<close].dropFirst()
+            rest = rest[close...].dropFirst()
+            let form = expression.first.flatMap { forms[$0] }
+            if form != nil { expression.removeFirst() }
+            let (first, between, isNamed, keepsReserved) = form ?? ("", ",", false, false)
+            var parts: [String] = []
+            for name in expression.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+                guard !name.isEmpty, name.utf8.allSatisfy({ isUnreserved($0) || $0 == UInt8(ascii: "%") }) else {
+                    return nil
+                }
+                guard let value = values[name] else { continue }
+                used.insert(name)
+                let text = escaped(value, keepsReserved: keepsReserved)
+                parts.append(isNamed ? name + (text.isEmpty && first == ";" ? "" : "=" + text) : text)
+            }
+            if !parts.isEmpty { uri += first + parts.joined(separator: between) }
+        }
+        return (uri + rest, used)
+    }
+
+    /// What stands before the first value, what between two, whether they have names, and whether reserved characters stay.
+    private static let forms: [Character: (String, String, Bool, Bool)] = [
+        "+": ("", ",", false, true), "#": ("#", ",", false, true), ".": (".", ".", false, false),
+        "/": ("/", "/", false, false), ";": (";", ";", true, false), "?": ("?", "&", true, false),
+        "&": ("&", "&", true, false),
+    ]
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte.isASCIILetter || byte ^ 0x30 < 10 || "-._~".utf8.contains(byte)
+    }
+
+    private static func escaped(_ text: String, keepsReserved: Bool) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            if isUnreserved(byte) || keepsReserved && ":/?#[]@!$&'()*+,;=".utf8.contains(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+#if NETWORK
+import Foundation
+import SirenHTTP
+import SirenKit
+import TestSupport
+import Testing
+
+/// PyPI's `hypercorn`, which offers HTTP/2.
+private let hypercorn = PythonWitness(folder: "hypercorn", modules: "hypercorn")
+
+/// A server in Python, which ends with this.
+final class PythonServer: Sendable {
+    let port: Int
+    private let input: FileHandle
+
+    /// - Parameters:
+    ///   - certificate: the file of the server's key and certificate, if it speaks TLS.
+    ///   - python: where Python is.
+    init(_ script: String = "server.py", certificate: String? = nil, python: String? = nil) throws {
+        let process = Process()
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: script).path
+        process.executableURL = URL(fileURLWithPath: python ?? "/usr/bin/env")
+        process.arguments = (python == nil ? ["python3"] : []) + [script] + (certificate.map { [$0] } ?? [])
+        let (input, output) = (Pipe(), Pipe())
+        (process.standardInput, process.standardOutput) = (input, output)
+        try process.start()
+        self.input = input.fileHandleForWriting
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    deinit { try? input.close() }
+}
+
+/// Requests over real connections, within this machine.
+@Suite struct HTTPTransportTests {
+    private static let server = Result { try PythonServer() }
+    private static let tls = "\(Fixtures.directory)/siren/tls"
+
+    /// What the server says that it got.
+    private struct Seen: Decodable {
+        var method: String
+        var path: String
+        var length: Int
+        var sha256: String
+        var headers: [String: String]
+        var client: Int
+    }
+
+    private let base: String
+    private var session = SirenSession()
+
+    init() throws {
+        base = "http://localhost:\(try Self.server.get().port)/"
+        session.retries = 0
+    }
+
+    private func client(_ base: String? = nil) throws -> SirenClient {
+        try SirenClient(baseURL: #require(URL(string: base ?? self.base)), session: session)
+    }
+
+    private func link(_ href: String) -> SirenLink { SirenLink(rel: ["x"], href: href) }
+
+    private func seen(_ answer: SirenAnswer) throws -> Seen {
+        try JSONDecoder().decode(Seen.self, from: Data(answer.bytes))
+    }
+
+    @Test func aMemberIsFoundAndChecksIn() async throws {
+        let client = try client()
+        let manifest = try await client.manifest()
+        let search = try #require(manifest.entity?.links.first(rel: "search"))
+        let member = try await client.follow(search, parameters: ["card": "04A1B2"])
+        #expect(member.entity?.properties["card"] == "04A1B2")
+        let answer = try await client.submit(
+            actionNamed: "check-in",
+            onEntityWithGUID: base + "members/04A1B2"
+        )
+        #expect(answer.outcome == .created && answer.location?.absoluteString == base + "visits/1")
+    }
+
+    @Test func requestsArriveAsTheyAre() async throws {
+        let client = try client()
+        client.authorizationHeaderValue = "Bearer 1"
+        let action = SirenAction(
+            name: "a",
+            href: "echo?b=c",
+            method: "PATCH",
+            fields: [SirenField(name: "f", value: "ä")]
+        )
+        let seen = try seen(try await client.submit(action))
+        #expect(seen.method == "PATCH" && seen.path == "/echo?b=c" && seen.length == 8)
+        #expect(seen.headers["content-type"] == "application/x-www-form-urlencoded")
+        #expect(
+            seen.headers["authorization"] == "Bearer 1"
+                && seen.headers["accept-encoding"] == "gzip, deflate"
+        )
+        #expect(seen.headers["host"] == "localhost:\(try Self.server.get().port)")
+    }
+
+    @Test func filesAreStreamed() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(
+            path: "siren-\(UUID().uuidString)"
+        ).path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(repeating: 7, count: 5_000_001).write(to: URL(fileURLWithPath: path))
+        var session = session
+        session.encodings = SirenEncodings(boundary: { "B" })
+        let action = SirenAction(
+            name: "a",
+            href: "echo",
+            method: "POST",
+            type: "multipart/form-data",
+            fields: [SirenField(name: "f", type: .file)]
+        )
+        let file = SirenInput.file(SirenFile(.path(path), name: "a"))
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        let seen = try seen(try await client.submit(action, parameters: ["f": file]))
+        let head =
+            "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n"
+            + "Content-Type: application/octet-stream\r\n\r\n"
+        #expect(seen.length == head.utf8.count + 5_000_001 + "\r\n--B--\r\n".utf8.count)
+        #expect(seen.headers["content-type"] == "multipart/form-data; boundary=B")
+    }
+
+    @Test func answersAreUnpackedAndPutTogether() async throws {
+        let client = try client()
+        #expect(try await client.follow(link("gzip")).entity?.title?.count == 1000)
+        #expect(try await client.follow(link("chunked")).entity?.title == "in parts")
+        #expect(try await client.follow(link("big")).bytes.count == 3 << 20)
+    }
+
+    @Test func connectionsAreUsedAgain() async throws {
+        let client = try client()
+        var ports: Set<Int> = []
+        for _ in 0..<5 { ports.insert(try seen(try await client.follow(link("echo"))).client) }
+        #expect(ports.count == 1)
+    }
+
+    /// What goes wrong, and what is said of it.
+    static let faults: [(String, SirenTransportError.Kind)] = [
+        ("cut", .lost), ("none", .lost), ("silent", .timedOut), ("drip", .timedOut),
+        ("big", .tooLong),
+        ("bomb", .tooLong), ("broken-gzip", .lost),
+    ]
+
+    @Test(arguments: faults) func faultsAreTold(_ path: String, _ kind: SirenTransportError.Kind)
+        async throws
+    {
+        var session = session
+        (session.readTimeout, session.wholeTimeout, session.longestAnswer) = (
+            .milliseconds(300), .seconds(2), 1 << 20
+        )
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        await #expect {
+            _ = try await client.follow(link(path))
+        } throws: { error in
+            guard case .notAnswered(let error) = error as? SirenTransferError else { return false }
+            return error.kind == kind
+        }
+    }
+
+    @Test func withoutAServerNothingIsSent() async throws {
+        for base in ["http://localhost:1/", "http://nowhere.invalid/"] {
+            let client = try client(base)
+            await #expect {
+                _ = try await client.submit(SirenAction(name: "a", href: "", method: "POST"))
+            } throws: { error in
+                guard case .notConnected(let error) = error as? SirenRequestError else { return false }
+                return error.kind == .notConnected
+            }
+        }
+    }
+
+    @Test func authoritiesAreAdded() async throws {
+        let server = try PythonServer(certificate: Self.tls + "/server.pem")
+        let base = "https://localhost:\(server.port)/"
+        var session = session
+        session.certificateAuthorities = [Self.tls + "/authority.pem"]
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        #expect(try await client.manifest().entity?.classes == ["members"])
+        // Without it, and by a name that the certificate does not have.
+        for (address, authorities) in [
+            (base, []), ("https://127.0.0.1:\(server.port)/", session.certificateAuthorities),
+        ] {
+            session.certificateAuthorities = authorities
+            let client = try SirenClient(baseURL: #require(URL(string: address)), session: session)
+            await #expect {
+                _ = try await client.manifest()
+            } throws: { error in
+                guard case .notConnected(let error) = error as? SirenRequestError else { return false }
+                return error.kind == .notTrusted
+            }
+        }
+        session.certificateAuthorities = [Self.tls + "/none.pem"]
+        #expect(throws: (any Error).self) {
+            try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        }
+    }
+
+    @Test func secretsStayWithTheirOrigin() async throws {
+        let other = try PythonServer()
+        let away = "http://localhost:\(other.port)/"
+        var session = session
+        session.headers = ["X-Key": "geheim"]
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        client.authorizationHeaderValue = "Bearer geheim"
+        let post = SirenAction(name: "a", href: away + "echo", method: "POST")
+        var redirected = post
+        redirected.href = "away?\(away)echo"
+        let answers = [
+            try await client.follow(link(away + "echo")),
+            try await client.follow(link("away?\(away)echo")),
+            try await client.submit(post), try await client.submit(redirected),
+        ]
+        for answer in answers {
+            let seen = try seen(answer)
+            #expect(
+                seen.path == "/echo" && seen.headers["authorization"] == nil
+                    && seen.headers["x-key"] == nil
+            )
+        }
+        // All that the other server ever got.
+        let all = try JSONDecoder().decode(
+            [Seen].self,
+            from: Data(try await client.follow(link(away + "seen")).bytes)
+        )
+        #expect(all.count == 5 && !all.contains { "\($0.headers)".contains("geheim") })
+        #expect(try seen(try await client.follow(link("echo"))).headers["x-key"] == "geheim")
+    }
+
+    @Test func proxiesAreUsed() async throws {
+        let proxy = try PythonServer()
+        var session = session
+        session.proxy = URL(string: "http://user:p%20w@localhost:\(proxy.port)")
+        let client = try SirenClient(
+            baseURL: #require(URL(string: "http://shop.invalid/")),
+            session: session
+        )
+        let seen = try seen(try await client.follow(link("/echo")))
+        #expect(seen.path == "/echo" && seen.headers["host"] == "shop.invalid")
+        #expect(seen.headers["proxy-authorization"] == nil)
+        let observer = try self.client("http://localhost:\(proxy.port)/")
+        let all = try JSONDecoder().decode([Seen].self, from: Data(try await observer.follow(link("seen")).bytes))
+        #expect(all.map(\.method) == ["CONNECT", "GET", "GET"] && all[0].path == "shop.invalid:80")
+        #expect(all[0].headers["proxy-authorization"] == "Basic \(Data("user:p w".utf8).base64EncodedString())")
+    }
+
+    @Test(
+        "[real hypercorn] a server that offers HTTP/2 gets it",
+        .enabled(if: hypercorn != nil, "hypercorn is not installed: run Scripts/setup --tests")
+    ) func http2() async throws {
+        let server = try PythonServer("http2.py", certificate: Self.tls + "/server.pem", python: hypercorn?.path)
+        var session = session
+        session.certificateAuthorities = [Self.tls + "/authority.pem"]
+        let base = "https://localhost:\(server.port)/"
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        let field = SirenField(name: "f", value: .single(.text(String(repeating: "x", count: 200_000))))
+        let action = SirenAction(name: "a", href: "", method: "POST", fields: [field])
+        for method in ["GET", "POST"] {
+            let answer = try await method == "GET" ? client.manifest() : client.submit(action)
+            #expect(answer.entity?.title == "2")
+            let size = method == "GET" ? 0 : 200_002
+            #expect(answer.entity?.properties["size"]?.number?.int == size)
+        }
+    }
+
+    @Test func callsEndWithTheirTasks() async throws {
+        let client = try client()
+        let task = Task { [link = link("silent?me")] in try await client.follow(link) }
+        // Until it has arrived.
+        let observer = try self.client()
+        while true {
+            let all = try JSONDecoder().decode(
+                [Seen].self,
+                from: Data(try await observer.follow(link("seen")).bytes)
+            )
+            if all.contains(where: { $0.path == "/silent?me" }) { break }
+        }
+        let clock = ContinuousClock.now
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(ContinuousClock.now - clock < .seconds(5))
+    }
+}
+#endif

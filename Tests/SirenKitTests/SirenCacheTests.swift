@@ -1,0 +1,176 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SirenCache
+@testable import SirenKit
+
+/// What is kept in a file outlasts the process, also one that is killed.
+@Suite final class SirenCacheTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "siren-\(UUID().uuidString)"
+    ).path
+    private var path: String { folder + "/cache.sqlite" }
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    @Test func theFileKeepsTheStoresRules() async throws {
+        try await StoreRules.check(SirenCache(path: path, capacity: 20))
+    }
+
+    @Test func aClientGoesOnAfterARestart() async throws {
+        let url = "https://shop.example/orders/42"
+        let shop = Shop([
+            "GET \(url)": [.siren(SirenClientTests.order)],
+            "GET https://shop.example/orders/43": [.siren("{}")],
+        ])
+        _ = try await SirenClient(shop.transport, store: SirenCache(path: path)).follow(
+            SirenLink(rel: [], href: url)
+        )
+        let transport = shop.transport
+        let client = try SirenClient(transport, store: SirenCache(path: path))
+        _ = try await client.follow(rel: "next", ofEntityWithGUID: url)
+        _ = try await client.submit(actionNamed: "add", onEntityWithGUID: url, parameters: ["count": 2])
+        #expect(
+            transport.lines == [
+                "GET https://shop.example/orders/43", "POST https://shop.example/orders/items?new",
+            ]
+        )
+    }
+
+    @Test func onlyItsOwnerReadsTheFile() async throws {
+        let old = umask(0)
+        defer { umask(old) }
+        let cache = try SirenCache(path: path)
+        try await cache.keep([StoreRules.record("1")])
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder)
+        #expect(files.contains("cache.sqlite") && files.count > 1)
+        for file in files {
+            let mode =
+                try FileManager.default.attributesOfItem(atPath: folder + "/" + file)[.posixPermissions]
+                as? Int
+            #expect(mode == 0o600, "\(file)")
+        }
+    }
+
+    @Test func whatIsWipedIsGone() async throws {
+        let cache = try SirenCache(path: path)
+        for round in 0..<50 {
+            try await cache.keep([StoreRules.record("\(round)", "https://a.example/geheim/\(round)")])
+        }
+        #expect(try bytes().contains("geheim"))
+        try await cache.wipe(origin: URL(string: "https://a.example"))
+        #expect(try !bytes().contains("geheim"))
+    }
+
+    /// All that is in the files, as text.
+    private func bytes() throws -> String {
+        try FileManager.default.contentsOfDirectory(atPath: folder).map { file in
+            String(
+                decoding: try Data(contentsOf: URL(fileURLWithPath: folder + "/" + file)),
+                as: UTF8.self
+            )
+        }.joined()
+    }
+
+    @Test func bytesAreBounded() async throws {
+        let cache = try SirenCache(path: path, bytes: 10_000)
+        for number in 0..<100 {
+            try await cache.keep([StoreRules.record("\(number)", at: Double(number))])
+        }
+        #expect(try await cache.record(guid: "0") == nil)
+        #expect(try await cache.record(guid: "99") != nil)
+    }
+
+    @Test func otherFilesStayAsTheyAre() throws {
+        for text in ["a", String(repeating: "text ", count: 1000)] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            #expect(throws: SirenCache.NotACache(path: path)) { try SirenCache(path: path) }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(text.utf8))
+        }
+        #expect(throws: POSIXError.self) { try SirenCache(path: folder + "/no/cache") }
+    }
+
+    @Test func damagedCachesAreBegunAnew() async throws {
+        do { try await SirenCache(path: path).keep([StoreRules.record("1")]) }
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        for index in 100..<data.count { data[index] = 0xA5 }
+        try data.write(to: URL(fileURLWithPath: path))
+        for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
+        let cache = try SirenCache(path: path)
+        #expect(try await cache.record(guid: "1") == nil)
+        try await cache.keep([StoreRules.record("2")])
+        #expect(try await cache.record(guid: "2") != nil)
+    }
+
+    @Test func processesShareTheFile() async throws {
+        let caches = try (0..<4).map { _ in try SirenCache(path: path) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, cache) in caches.enumerated() {
+                group.addTask {
+                    for round in 0..<25 { try await cache.keep([StoreRules.record("\(index)-\(round)")]) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for index in 0..<4 { #expect(try await caches[3 - index].record(guid: "\(index)-24") != nil) }
+    }
+
+    @Test func aCacheThatWasHardlyBegunIsBegunAgain() async throws {
+        var random = SeededNumbers(seed: 10)
+        for round in 0..<50 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: try Self.writer)
+            process.arguments = [path + "\(round)"]
+            process.standardOutput = FileHandle.nullDevice
+            try process.start()
+            try await Task.sleep(for: .microseconds(Int.random(in: 5000..<50_000, using: &random)))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            let cache = try SirenCache(path: path + "\(round)")
+            try await cache.keep([StoreRules.record("x")])
+            #expect(try await cache.record(guid: "x") != nil)
+        }
+    }
+
+    private static var writer: String {
+        get throws {
+            try #require(Bundle.main.executableURL).deletingLastPathComponent().path + "/siren-cache-writer"
+        }
+    }
+
+    @Test func aKilledProcessLeavesTheFileReadable() async throws {
+        var random = SeededNumbers(seed: 9)
+        var (kept, cut) = (0, 0)
+        for _ in 0..<200 {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: try Self.writer)
+            process.arguments = [path]
+            let output = Pipe()
+            process.standardOutput = output
+            try process.start()
+            // It says when it begins.
+            _ = try output.fileHandleForReading.read(upToCount: 1)
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<20_000, using: &random)))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            if process.terminationReason == .uncaughtSignal { cut += 1 }
+
+            let cache = try SirenCache(path: path)
+            for number in 0..<20 {
+                guard let record = try await cache.record(guid: "\(number)") else { continue }
+                kept += 1
+                #expect(
+                    record.entity.links.allSatisfy { $0.href.hasPrefix("https://a.example/\(number)/") }
+                )
+                // A record is of one time, as a whole.
+                #expect(Set(record.entity.links.map { $0.href.split(separator: "/").last }).count == 1)
+            }
+        }
+        #expect(cut == 200 && kept > 1000)
+    }
+}

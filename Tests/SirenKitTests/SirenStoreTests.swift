@@ -1,0 +1,239 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SirenKit
+
+/// What the client keeps, how long that is fresh, and what replaces it.
+@Suite struct SirenStoreTests {
+    private static let url = "https://shop.example/orders/42"
+    private static let next = "https://shop.example/next"
+
+    private static func document(_ members: String) -> SirenResponse {
+        .siren(
+            #"{"links":[{"rel":["self"],"href":"\#(url)"},{"rel":["next"],"href":"/next"}],\#(members)}"#
+        )
+    }
+
+    /// What a server says of an answer's age, after how many seconds it is stale, and whether it may be stored.
+    static let ages: [(SirenHeaders, Int, Bool)] = [
+        ([:], 300, true), (["Cache-Control": "max-age=60"], 60, true),
+        (["Cache-Control": "private, Max-Age=5"], 5, true),
+        (["Cache-Control": "max-age=60", "Age": "50"], 10, true),
+        (["Cache-Control": "no-cache, max-age=60"], 0, true),
+        (["cache-control": "no-store, max-age=9"], 9, false),
+        (["Expires": "Fri, 15 Jan 2027 08:00:30 GMT"], 30, true),
+        (["Cache-Control": "max-age=nan"], 300, true), (["Cache-Control": "max-age=60", "Age": "inf"], 60, true),
+        (["Expires": "0"], 0, true), (["Expires": "0", "Cache-Control": "max-age=7"], 7, true),
+    ]
+
+    @Test(arguments: ages) func freshnessIsTheServers(
+        _ headers: SirenHeaders,
+        _ age: Int,
+        _ isStored: Bool
+    ) async throws {
+        var answer = Self.document(#""class":["order"]"#)
+        answer.headers.fields += headers.fields
+        let shop = Shop(["GET \(Self.url)": [answer], "GET \(Self.next)": [.siren("{}")]])
+        let store = MemorySirenStore()
+        let client = try SirenClient(shop.transport, shop.session, store: store)
+        _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        #expect((store.record(guid: Self.url) != nil) == isStored)
+        shop.pass(.seconds(age))
+        #expect(try await !client.follow(rel: "next", ofEntityWithGUID: Self.url).isFromStale)
+        shop.pass(.seconds(1))
+        // Stale is not lost.
+        #expect(try await client.follow(rel: "next", ofEntityWithGUID: Self.url).isFromStale)
+    }
+
+    @Test func whatTheServerDoesNotWantStoredIsForgottenWhenItDoes() async throws {
+        var secret = Self.document(#""actions":[{"name":"old","href":"/next"}]"#)
+        secret.headers["Cache-Control"] = "no-store"
+        let open = Self.document(#""actions":[{"name":"new","href":"/next"}]"#)
+        let shop = Shop(["GET \(Self.url)": [open, secret, open]])
+        let client = try SirenClient(shop.transport, shop.session)
+        for name in ["new", "old", "new"] {
+            shop.pass(.seconds(1))
+            _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+            _ = try await client.submit(actionNamed: name, onEntityWithGUID: Self.url)
+        }
+    }
+
+    @Test func propertiesAreNeverKept() async throws {
+        let answer = Self.document(
+            #""title":"geheim","properties":{"a":"geheim"},"x":"geheim","entities":[{"rel":["item"],"title":"geheim","#
+                + #""properties":{"a":"geheim"},"links":[{"rel":["self"],"href":"/i"}]},"#
+                + #"{"rel":["item"],"href":"/j","title":"geheim"}],"#
+                + #""actions":[{"name":"a","href":"/a","x":"geheim","fields":[{"name":"f","value":1}]}]"#
+        )
+        let shop = Shop(["GET \(Self.url)": [answer]])
+        let store = MemorySirenStore()
+        _ = try await SirenClient(shop.transport, shop.session, store: store).follow(
+            SirenLink(rel: [], href: Self.url)
+        )
+        for guid in [Self.url, "https://shop.example/i", "https://shop.example/j"] {
+            let record = try #require(store.record(guid: guid))
+            #expect(!"\(record)".contains("geheim"))
+        }
+        let actions = try #require(store.record(guid: Self.url)).entity.actions
+        #expect(actions.first?.fields == [SirenField(name: "f", value: 1)])
+        #expect(store.record(guid: "https://shop.example/i")?.extent == .embedded)
+        #expect(store.record(guid: "https://shop.example/j")?.extent == .link)
+    }
+
+    @Test func valuesNeedNotBeKept() async throws {
+        let answer = Self.document(
+            #""actions":[{"name":"a","href":"/a","fields":[{"name":"f","type":"hidden","value":1}]},"#
+                + #"{"name":"b","href":"/b","fields":[{"name":"f"}]}]"#
+        )
+        let shop = Shop(["GET \(Self.url)": [answer]])
+        var session = shop.session
+        session.storesValues = false
+        let client = try SirenClient(shop.transport, session)
+        _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        _ = try await client.submit(actionNamed: "b", onEntityWithGUID: Self.url)
+        await #expect(throws: SirenRequestError.actionNotFound(name: "a", guid: Self.url)) {
+            try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+        }
+    }
+
+    @Test func entitiesAreKnownByTheMapping() async throws {
+        let answer = Self.document(
+            #""class":["order"],"properties":{"number":9223372036854775808},"entities":[{"class":["order"],"rel":["x:a"]}]"#
+        )
+        let shop = Shop(["GET \(Self.url)": [answer], "GET \(Self.next)": [.siren("{}")]])
+        var session = shop.session
+        session.mapping = try SirenGUIDMapping(["order": "properties.number"])
+        let client = try SirenClient(shop.transport, session)
+        let order = try await client.follow(SirenLink(rel: [], href: Self.url))
+        #expect(order.identityProblems == [.missing(at: "$.entities[0]", path: "properties.number")])
+        #expect(
+            try await client.follow(rel: "next", ofEntityWithGUID: "9223372036854775808").entity != nil
+        )
+    }
+
+    @Test func whatIsKeptIsRefreshed() async throws {
+        var answer = Self.document(#""class":["order"]"#)
+        answer.headers = [
+            "Content-Type": SirenEntity.mediaType, "ETag": "\"1\"", "Last-Modified": "then",
+        ]
+        let shop = Shop([
+            "GET \(Self.url)": [
+                answer, answer, SirenResponse(status: 304), SirenResponse(status: 304), answer,
+            ],
+            "GET \(Self.next)": [.siren("{}")],
+        ])
+        let transport = shop.transport
+        let client = try SirenClient(transport, shop.session)
+        let first = try await client.follow(SirenLink(rel: [], href: Self.url))
+        _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        shop.pass(.seconds(301))
+        #expect(try await client.follow(rel: "next", ofEntityWithGUID: Self.url).isFromStale)
+        #expect(try await client.refresh(first).outcome == .unchanged)
+        #expect(try await !client.follow(rel: "next", ofEntityWithGUID: Self.url).isFromStale)
+        shop.pass(.seconds(301))
+        #expect(try await client.refresh(entityWithGUID: Self.url).outcome == .unchanged)
+        #expect(try await !client.follow(rel: "next", ofEntityWithGUID: Self.url).isFromStale)
+        #expect(try await client.refresh(first).outcome == .done)
+        let tags = transport.requests.map { $0.headers["If-None-Match"] }
+        #expect(tags == [nil, nil, nil, "\"1\"", nil, "\"1\"", nil, "\"1\""])
+        #expect(transport.requests.allSatisfy { $0.headers["If-Modified-Since"] == nil })
+        await #expect(throws: SirenRequestError.linkNotFound(rel: "self", guid: "x")) {
+            try await client.refresh(entityWithGUID: "x")
+        }
+        // Without a tag the time of the last change serves.
+        var untagged = first
+        untagged.headers["ETag"] = nil
+        _ = try await client.refresh(untagged)
+        #expect(transport.requests.last?.headers["If-Modified-Since"] == "then")
+    }
+
+    @Test func changesForget() async throws {
+        let shop = Shop([
+            "GET \(Self.url)": [Self.document(#""class":["order"]"#)], "GET \(Self.next)": [.siren("{}")],
+            "DELETE \(Self.url)": [SirenResponse(status: 409), SirenResponse(status: 204)],
+            "PUT \(Self.url)": [Self.document(#""actions":[{"name":"a","href":"/next"}]"#)],
+        ])
+        let client = try SirenClient(shop.transport, shop.session)
+        let remove = SirenAction(name: "a", href: Self.url, method: "DELETE")
+        _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        _ = try await client.submit(remove)
+        _ = try await client.follow(rel: "next", ofEntityWithGUID: Self.url)
+        _ = try await client.submit(remove)
+        await #expect(throws: SirenRequestError.self) {
+            try await client.follow(rel: "next", ofEntityWithGUID: Self.url)
+        }
+        // What answers a change is kept in its place.
+        _ = try await client.submit(SirenAction(name: "a", href: Self.url, method: "PUT"))
+        _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+    }
+
+    @Test func anAnswerToAChangeIsTheEntitysOwn() async throws {
+        let shop = Shop([
+            "POST https://shop.example/orders": [Self.document(#""class":["order"]"#)],
+            "GET \(Self.url)": [SirenResponse(status: 304)],
+        ])
+        let transport = shop.transport
+        let client = try SirenClient(transport, shop.session)
+        _ = try await client.submit(SirenAction(name: "a", href: "/orders", method: "POST"))
+        _ = try await client.refresh(entityWithGUID: Self.url)
+        #expect(transport.lines.last == "GET \(Self.url)")
+    }
+
+    @Test func noOtherServerSaysWhatOneCanDo() async throws {
+        let poison = #"""
+            {"entities":[{"rel":["item"],"links":[{"rel":["self"],"href":"\#(Self.url)"}],
+            "actions":[{"name":"a","method":"POST","href":"/theirs"}]},
+            {"rel":["item"],"links":[{"rel":["self"],"href":"/own"}],"actions":[{"name":"a","href":"/own"}]}],
+            "links":[{"rel":["self"],"href":"https://shop.example/unknown"}]}
+            """#
+        let shop = Shop([
+            "GET \(Self.url)": [
+                Self.document(#""actions":[{"name":"a","method":"POST","href":"/ours"}]"#)
+            ],
+            "GET https://other.example/x": [.siren(poison)],
+        ])
+        let transport = shop.transport
+        let client = try SirenClient(transport, shop.session)
+        _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        shop.pass(.seconds(10_000))
+        _ = try await client.follow(SirenLink(rel: [], href: "https://other.example/x"))
+        _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+        _ = try await client.submit(actionNamed: "a", onEntityWithGUID: "https://other.example/own")
+        #expect(
+            transport.lines.suffix(2) == [
+                "POST https://shop.example/ours", "GET https://other.example/own",
+            ]
+        )
+    }
+
+    @Test func errorsAreNotKept() async throws {
+        var answer = Self.document(#""class":["error"]"#)
+        answer.status = 500
+        let shop = Shop(["GET \(Self.url)": [answer]])
+        let client = try SirenClient(shop.transport, shop.session)
+        _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        await #expect(throws: SirenRequestError.self) {
+            try await client.follow(rel: "next", ofEntityWithGUID: Self.url)
+        }
+    }
+
+    @Test func aStoreThatFailsDoesNotFailTheAnswer() async throws {
+        struct Broken: SirenStore {
+            struct Fault: Error {}
+            func keep(_ records: [SirenRecord]) throws { throw Fault() }
+            func record(guid: String) throws -> SirenRecord? { nil }
+            func renew(url: URL, at: Date, expires: Date) throws { throw Fault() }
+            func forget(url: URL) throws { throw Fault() }
+            func wipe(origin: URL?) throws { throw Fault() }
+        }
+        let shop = Shop(["GET \(Self.url)": [Self.document(#""class":["order"]"#)]])
+        let client = try SirenClient(shop.transport, shop.session, store: Broken())
+        #expect(try await client.follow(SirenLink(rel: [], href: Self.url)).entity != nil)
+        await #expect(throws: Broken.Fault.self) { try await client.wipe() }
+    }
+
+    @Test func theMemoryKeepsItsRules() async throws {
+        try await StoreRules.check(MemorySirenStore(capacity: 20))
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@testable import SirenKit
+
+/// What every store has to do; one with room for 20 records.
+enum StoreRules {
+    static func record(
+        _ guid: String,
+        _ url: String = "https://a.example/x",
+        _ extent: SirenRecord.Extent = .document,
+        at: Double = 0,
+        expires: Double = 60,
+        _ name: String = "a"
+    ) -> SirenRecord {
+        SirenRecord(
+            guid: guid,
+            url: URL(string: url) ?? URL(fileURLWithPath: "/"),
+            extent: extent,
+            entity: SirenEntity(
+                classes: ["order"],
+                entities: [.link(SirenLink(rel: ["x:b"], href: "https://a.example/b"))],
+                links: [
+                    SirenLink(rel: ["self"], href: url),
+                    SirenLink(rel: ["next"], href: "https://a.example/{?c}"),
+                ],
+                actions: [
+                    SirenAction(
+                        name: name,
+                        href: url,
+                        method: "POST",
+                        fields: [
+                            SirenField(name: "f", type: .hidden, value: 1), SirenField(name: "g", type: .file),
+                        ]
+                    )
+                ]
+            ),
+            entityTag: "\"é\"",
+            lastModified: nil,
+            at: Date(timeIntervalSince1970: at),
+            expires: Date(timeIntervalSince1970: expires)
+        )
+    }
+
+    static func check(_ store: any SirenStore) async throws {
+        func name(_ guid: String) async throws -> String? {
+            try await store.record(guid: guid)?.entity.actions[0].name
+        }
+
+        try await store.keep([record("1"), record("ä'\"", "https://b.example:444/y")])
+        #expect(try await store.record(guid: "1") == record("1"))
+        #expect(try await store.record(guid: "ä'\"") == record("ä'\"", "https://b.example:444/y"))
+        #expect(try await store.record(guid: "2") == nil)
+
+        // Less of an entity does not replace more that is fresh; as much does.
+        try await store.keep([record("1", "https://a.example/x", .embedded, at: 60, "less")])
+        #expect(try await name("1") == "a")
+        try await store.keep([record("1", "https://a.example/x", .document, at: 61, "same")])
+        #expect(try await name("1") == "same")
+        try await store.keep([record("1", "https://a.example/x", .link, at: 61.5, expires: 99, "link")])
+        #expect(try await name("1") == "link")
+
+        let later = Date(timeIntervalSince1970: 500)
+        try await store.renew(url: record("1").url, at: later, expires: later)
+        #expect(try await store.record(guid: "1")?.expires == later)
+        #expect(try await store.record(guid: "1")?.at == later)
+        #expect(try await store.record(guid: "ä'\"")?.expires != later)
+
+        try await store.forget(url: record("1").url)
+        #expect(try await store.record(guid: "1") == nil)
+        #expect(try await store.record(guid: "ä'\"") != nil)
+
+        // Origins: without the usual port and in another case it is the same one.
+        let urls = [
+            "https://c.example/x", "https://c.example:443/y", "https://C.example/z", "http://c.example/x",
+            "https://c.example:444/x", "https://sub.c.example/",
+        ]
+        try await store.keep(urls.map { record($0, $0) })
+        try await store.wipe(origin: URL(string: "https://c.example/any"))
+        for (index, url) in urls.enumerated() {
+            #expect(try await (store.record(guid: url) == nil) == (index < 3), "\(url)")
+        }
+        try await store.wipe(origin: nil)
+        #expect(try await store.record(guid: urls[4]) == nil)
+
+        // The oldest make room.
+        for number in 0..<21 { try await store.keep([record("n\(number)", at: Double(number))]) }
+        #expect(try await store.record(guid: "n0") == nil)
+        #expect(try await store.record(guid: "n20") != nil)
+        var count = 0
+        for number in 0..<21 where try await store.record(guid: "n\(number)") != nil { count += 1 }
+        #expect((15...20).contains(count))
+    }
+}

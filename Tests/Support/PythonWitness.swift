@@ -1,0 +1,43 @@
+import Foundation
+
+/// Python with packages of others from PyPI, which Scripts/setup installs into a folder of their own.
+package struct PythonWitness: Sendable {
+    /// Where Python is.
+    package let path: String
+
+    /// The one that Scripts/setup made, or another of the machine that has the modules; `nil` if there is none.
+    package init?(folder: String, modules: String) {
+        let places = [
+            "\(Fixtures.directory)/../.build/\(folder)/bin/python3", "/usr/bin/python3", "/usr/local/bin/python3",
+        ]
+        let found = places.first { path in
+            FileManager.default.isExecutableFile(atPath: path)
+                && (try? PythonWitness(path: path).ask("import \(modules)", "")) != nil
+        }
+        guard let found else { return nil }
+        self.init(path: found)
+    }
+
+    private init(path: String) { self.path = path }
+
+    /// Runs a program on an input, and returns what it prints.
+    package func ask(_ program: String, _ input: some Encodable) throws -> Data {
+        let process = Process()
+        let (questions, answers) = (Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = ["-c", program]
+        (process.standardInput, process.standardOutput) = (questions, answers)
+        process.standardError = FileHandle.nullDevice
+        try process.start()
+        let data = try JSONEncoder().encode(input)
+        // More than a pipe holds.
+        Thread.detachNewThread {
+            try? questions.fileHandleForWriting.write(contentsOf: data)
+            try? questions.fileHandleForWriting.close()
+        }
+        let answer = try answers.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw NotInTime(description: "the witness failed") }
+        return answer
+    }
+}
