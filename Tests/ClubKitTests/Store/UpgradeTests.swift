@@ -99,7 +99,9 @@ struct UpgradeTests {
             try DamagedFile.destroyTrees(["visit"], of: path)
             kind = .corrupt
         case .use:
-            user = try DatabaseQueue(path: path)
+            var unsafe = Configuration()
+            unsafe.allowsUnsafeTransactions = true
+            user = try DatabaseQueue(path: path, configuration: unsafe)
             try await user?.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
             kind = .busy
         case .newer:
