@@ -80,13 +80,12 @@ struct UpgradeTests {
     }
 
     enum Hindrance: CaseIterable {
-        case contradiction, damage, use, newer
+        case contradiction, damage, newer
     }
 
     @Test("Whatever fails, the database is as it was", arguments: Hindrance.allCases)
     func fails(_ hindrance: Hindrance) async throws {
         try putFirstSchema()
-        var user: DatabaseQueue?
         let kind: ClubError.Kind
         switch hindrance {
         case .contradiction:
@@ -98,12 +97,6 @@ struct UpgradeTests {
         case .damage:
             try DamagedFile.destroyTrees(["visit"], of: path)
             kind = .corrupt
-        case .use:
-            var unsafe = Configuration()
-            unsafe.allowsUnsafeTransactions = true
-            user = try DatabaseQueue(path: path, configuration: unsafe)
-            try await user?.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
-            kind = .busy
         case .newer:
             let queue = try DatabaseQueue(path: path)
             try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99 of tomorrow')") }
@@ -116,7 +109,6 @@ struct UpgradeTests {
         if hindrance == .contradiction { #expect(error?.description.contains("totals") == true) }
         #expect(try bytes(path) == before)
         #expect(try !files().contains { $0.hasPrefix("club.sqlite.") || $0.hasPrefix(".clubkit") })
-        withExtendedLifetime(user) {}
     }
 
     @Test("A replacement that was cut off is finished, with the former database kept")
