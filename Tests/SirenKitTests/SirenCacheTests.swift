@@ -5,7 +5,7 @@ import Testing
 @testable import SirenCache
 @testable import SirenKit
 
-/// What is kept in a file outlasts the process, also one that is killed.
+/// What is kept in a file outlasts the process.
 @Suite final class SirenCacheTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "siren-\(UUID().uuidString)"
@@ -119,6 +119,20 @@ import Testing
         }
         for index in 0..<4 { #expect(try await caches[3 - index].record(guid: "\(index)-24") != nil) }
     }
+}
+
+/// What is kept outlasts a process that is killed.
+@Suite final class SirenCacheKillTests {
+    private let folder = FileManager.default.temporaryDirectory.appending(
+        path: "siren-\(UUID().uuidString)"
+    ).path
+    private var path: String { folder + "/cache.sqlite" }
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     @Test func aCacheThatWasHardlyBegunIsBegunAgain() async throws {
         var random = SeededNumbers(seed: 10)
