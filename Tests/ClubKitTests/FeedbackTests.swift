@@ -69,7 +69,7 @@ struct FeedbackTests {
         #expect(feedback.all == [])
         locked.release()
         _ = try await club.receive(tap("U1"))
-        await club.feedback.finish()
+        try await until("the signal") { !feedback.all.isEmpty }
         #expect(feedback.all == ["accepted at Test reader"])
         try await club.close()
     }
@@ -88,7 +88,7 @@ struct FeedbackTests {
             }
         )
         _ = try await club.receive(first)
-        await club.feedback.finish()
+        try await until("the signal") { seen.withLock { !$0.isEmpty } }
         #expect(seen.withLock(\.self) == [true])
         try await other.close()
         try await club.close()
