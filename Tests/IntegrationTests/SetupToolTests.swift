@@ -203,6 +203,16 @@ struct SetupToolTests {
         #expect(file.settings["messages.programs"]?.values == ["print=/bin/true"])
     }
 
+    @Test("A file with a fault is mended first, and stays as it is")
+    func faulty() async throws {
+        let text = Self.former + "retentionDays: 1y\n"
+        _ = try scratch.write(text, to: "kiosk.conf")
+        let tool = try setup()
+        #expect(await tool.finish() == 65, "\(tool.screen)")
+        #expect(tool.screen.contains("retentionDays: expected a whole number"), "\(tool.screen)")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+
     @Test("Without a terminal it says what to do instead")
     func noTerminal() async throws {
         let outcome = try await Tool.clubctl.run("setup", "--config", path)

@@ -85,13 +85,13 @@ private struct Interview {
     mutating func run() async throws {
         out.message("Five questions, and the kiosk's file is written: \(draft.path)")
         out.message("Control-C ends it; nothing is changed before the last answer.")
-        for finding in draft.findings { out.message("Not taken over: \(finding)") }
         try await askName()
         try await askReader()
         try await askCard()
         try await askScreen()
         try await askStart()
-        out.message("Done. The kiosk's file is \(draft.path); 'clubctl config check' checks it after a change.")
+        let file = draft.path == KioskFile.standardPath ? "" : " \(draft.path.shellQuoted)"
+        out.message("Done. 'clubctl config check\(file)' checks the file after a change.")
     }
 
     /// Asks until the answer works.
@@ -290,26 +290,24 @@ private struct Interview {
 /// The kiosk's file as it will be.
 private struct KioskDraft {
     let path: String
-    /// What was wrong with the file that is there.
-    let findings: [String]
     private(set) var file: KioskFile
     private var text: String
     private let former: String?
 
     init(path: String, database: String?) throws {
         self.path = path
-        var faults: [String] = []
         var (text, file): (String, KioskFile?) = (KioskFile.example(omitting: ["http.address"]), nil)
         former = try Self.content(path)
         if let former {
             do throws(KioskFileError) {
-                file = try KioskFile(text: former, path: path)
-                text = former
+                (text, file) = (former, try KioskFile(path: path))
             } catch {
-                faults = error.findings.map { $0.text(in: path) }
+                throw ToolFailure(
+                    "\(error)\nMend this first, or name another file with --config.",
+                    exit: ToolExit.malformed
+                )
             }
         }
-        findings = faults
         self.text = text
         self.file = try file ?? KioskFile(text: text, path: path)
         let own = geteuid() == 0 ? "/var/lib/clubkit/club.sqlite" : DatabaseLocation.standard().path
@@ -386,7 +384,8 @@ private struct KioskDraft {
             }
             try FileSteps.write(Array(text.utf8)[...], to: file)
         } catch {
-            if error.code == EACCES { throw AnothersClub(path: path, user: "root") }
+            // Root makes the folder too.
+            if geteuid() != 0, [EACCES, ENOENT].contains(error.code) { throw AnothersClub(path: path, user: "root") }
             throw ToolFailure(
                 "could not write in the folder of \(path): \(String(cString: strerror(error.code))).",
                 exit: ToolExit.inputOutput

@@ -1,4 +1,5 @@
 import Foundation
+import ReaderKit
 
 extension KioskFile {
     /// A file with every key, in words; those that a kiosk needs are set.
@@ -9,7 +10,7 @@ extension KioskFile {
             "# The configuration of the kiosk, for 'clubctl kiosk --config'. Documentation/configuration.md describes it.",
             "#",
             "# A key holds without the '#' before it. Relative paths begin at the folder of this file. After a change:",
-            "#   clubctl config check && sudo systemctl restart clubkit",
+            "#   sudo clubctl config check && sudo systemctl restart clubkit",
         ]
         var group = ""
         for key in Key.all {
@@ -53,8 +54,14 @@ extension KioskFile {
         {
             return text
         }
-        let escaped = text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
-        return "\"\(escaped)\""
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\", "\"": "\\\(scalar)"
+            case _ where scalar.properties.generalCategory == .control: "\\x" + Hex.encode([UInt8(scalar.value)])
+            default: String(scalar)
+            }
+        }
+        return "\"\(escaped.joined())\""
     }
 
     /// Changes settings in the text of a file. Its comments and its other lines stay.
@@ -89,20 +96,19 @@ extension KioskFile {
             return
         }
         let space = lines[index].prefix { $0 == " " }
+        // A list or a mapping of several lines.
+        var end = index + 1
+        while found != nil, end < part.upperBound,
+            lines[end].prefix(while: { $0 == " " }).count > space.count || lines[end].hasPrefix(space + "- ")
+        {
+            end += 1
+        }
         guard let value else {
-            if found != nil { lines[index] = space + "#" + lines[index].dropFirst(space.count) }
+            guard found != nil else { return }
+            for line in index..<end { lines[line] = space + "#" + lines[line].dropFirst(space.count) }
             return
         }
-        if found != nil {
-            // A list or a mapping of several lines.
-            let next = index + 1
-            while next < part.upperBound, next < lines.count,
-                lines[next].prefix(while: { $0 == " " }).count > space.count
-                    || lines[next].hasPrefix(space + "- ")
-            {
-                lines.remove(at: next)
-            }
-        }
+        lines.removeSubrange((index + 1)..<end)
         let comment = found.flatMap { lines[$0].firstMatch(of: /\ +#[^"']*$/)?.0 } ?? ""
         lines[index] = "\(space)\(key.leaf): \(value)\(comment)"
     }

@@ -236,6 +236,9 @@ struct KioskFileTests {
                 """
         )
         #expect(KioskFile.edit(changed, setting: ["http.names": "[b]"]).contains("\n  names: [b]\n"))
+        #expect(
+            KioskFile.edit(text, setting: ["readers": nil]).contains("\n#readers:\n#  - pcsc:\n#  - nfc:\nhttp:\n")
+        )
     }
 
     @Test(
@@ -248,6 +251,9 @@ struct KioskFileTests {
     func scalars(name: String) throws {
         let text = KioskFile.edit(KioskFile.example(), setting: ["clubName": KioskFile.scalar(name)])
         #expect(try file(text)["clubName"] == name)
+        let suffix = name + "\r\n\t\u{1}\u{7F}"
+        let group = "smartReader:\n  suffix: \(KioskFile.scalar(suffix))\n"
+        #expect(try file(group)["smartReader.suffix"] == suffix)
     }
 
     // MARK: - The club that is meant
