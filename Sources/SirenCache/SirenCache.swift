@@ -14,13 +14,13 @@ public final class SirenCache: SirenStore {
 
     /// The number by which SQLite tells whose database it is: "Sirn".
     private static let application: Int32 = 0x5369_726E
-    private static let version = 1
+    private static let version = 2
 
     /// Opens a cache, and creates it where there is none.
     ///
     /// - Parameters:
     ///   - path: the file.
-    ///   - capacity: how many entities are kept at most; the oldest go first.
+    ///   - capacity: how many entities are kept at most; those that are not trusted go first, and the oldest.
     ///   - bytes: how many bytes they may have at most.
     /// - Throws: ``NotACache`` if the file is something else, which is left as it is, or an error of the system.
     public init(path: String, capacity: Int = 10_000, bytes: Int = 64 << 20) throws {
@@ -92,11 +92,12 @@ public final class SirenCache: SirenStore {
                 sql: """
                     DROP TABLE IF EXISTS record;
                     CREATE TABLE record (
-                        guid TEXT PRIMARY KEY, url TEXT NOT NULL, origin TEXT, extent INTEGER NOT NULL, entity BLOB NOT NULL,
-                        tag TEXT, modified TEXT, at REAL NOT NULL, expires REAL NOT NULL, size INTEGER NOT NULL
+                        guid TEXT PRIMARY KEY, url TEXT NOT NULL, origin TEXT, trusted INTEGER NOT NULL,
+                        extent INTEGER NOT NULL, entity BLOB NOT NULL, tag TEXT, modified TEXT,
+                        at REAL NOT NULL, expires REAL NOT NULL, size INTEGER NOT NULL
                     );
                     CREATE INDEX record_url ON record (url);
-                    CREATE INDEX record_age ON record (at, size);
+                    CREATE INDEX record_age ON record (trusted, at, size);
                     PRAGMA application_id = \(application);
                     PRAGMA user_version = \(version);
                     """
@@ -113,18 +114,18 @@ public final class SirenCache: SirenStore {
                 let entity = record.entity.json
                 try db.execute(
                     sql: """
-                        INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                         ON CONFLICT (guid) DO UPDATE SET url = excluded.url, origin = excluded.origin,
-                            extent = excluded.extent, entity = excluded.entity, tag = excluded.tag,
-                            modified = excluded.modified, at = excluded.at, expires = excluded.expires,
+                            trusted = excluded.trusted, extent = excluded.extent, entity = excluded.entity,
+                            tag = excluded.tag, modified = excluded.modified, at = excluded.at, expires = excluded.expires,
                             size = excluded.size
-                        WHERE excluded.extent >= extent OR expires < excluded.at
+                        WHERE excluded.trusted > trusted
+                            OR excluded.trusted = trusted AND (excluded.extent >= extent OR expires < excluded.at)
                         """,
                     arguments: [
-                        record.guid, record.url.absoluteString, record.url.origin, record.extent.rawValue,
-                        Data(entity),
-                        record.entityTag, record.lastModified, record.at.timeIntervalSince1970,
-                        record.expires.timeIntervalSince1970, entity.count,
+                        record.guid, record.url.absoluteString, record.url.origin, record.isTrusted,
+                        record.extent.rawValue, Data(entity), record.entityTag, record.lastModified,
+                        record.at.timeIntervalSince1970, record.expires.timeIntervalSince1970, entity.count,
                     ]
                 )
             }
@@ -138,7 +139,7 @@ public final class SirenCache: SirenStore {
                 sql: """
                     DELETE FROM record WHERE guid IN (SELECT guid FROM (
                         SELECT guid, row_number() OVER newest AS number, sum(size) OVER newest AS size FROM record
-                        WINDOW newest AS (ORDER BY at DESC, guid)
+                        WINDOW newest AS (ORDER BY trusted DESC, at DESC, guid)
                     ) WHERE number > ? OR size > ?)
                     """,
                 arguments: [capacity * 9 / 10, bytes / 10 * 9]
@@ -161,6 +162,7 @@ public final class SirenCache: SirenStore {
             return SirenRecord(
                 guid: guid,
                 url: url,
+                isTrusted: row["trusted"],
                 extent: extent,
                 entity: try SirenDocument(decoding: Array(entity)).entity,
                 entityTag: row["tag"],

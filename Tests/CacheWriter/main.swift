@@ -10,6 +10,7 @@ for round in 0... {
         return SirenRecord(
             guid: "\(number)",
             url: URL(string: base) ?? URL(fileURLWithPath: "/"),
+            isTrusted: true,
             extent: .document,
             entity: SirenEntity(
                 links: (0..<number + 1).map { SirenLink(rel: ["x:\($0)"], href: "\(base)/\($0)/\(round)") }

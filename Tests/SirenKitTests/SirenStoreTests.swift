@@ -24,6 +24,10 @@ import Testing
         (["cache-control": "no-store, max-age=9"], 9, false),
         (["Expires": "Fri, 15 Jan 2027 08:00:30 GMT"], 30, true),
         (["Cache-Control": "max-age=nan"], 300, true), (["Cache-Control": "max-age=60", "Age": "inf"], 60, true),
+        (["Cache-Control": "max-age=60", "Age": "99999999999999999999"], 60 - (1 << 31), true),
+        (["Cache-Control": "max-age=99999999999999999999"], 86_400, true),
+        (["Cache-Control": "max-age=31536000", "Age": "9"], 86_400, true),
+        (["Expires": "Fri, 31 Dec 9999 23:59:59 GMT"], 86_400, true),
         (["Expires": "0"], 0, true), (["Expires": "0", "Cache-Control": "max-age=7"], 7, true),
     ]
 
@@ -205,6 +209,46 @@ import Testing
                 "POST https://shop.example/ours", "GET https://other.example/own",
             ]
         )
+    }
+
+    @Test func anotherServerThatClaimsFirstLoses() async throws {
+        let claim = #"""
+            {"links":[{"rel":["self"],"href":"\#(Self.url)"},{"rel":["next"],"href":"\#(Self.next)"}],
+            "actions":[{"name":"a","method":"POST","href":"\#(Self.next)"}]}
+            """#
+        var secret = Self.document(#""actions":[{"name":"a","method":"POST","href":"/ours"}]"#)
+        let other = "https://other.example/x"
+        for isStored in [true, false] {
+            if !isStored { secret.headers["Cache-Control"] = "no-store" }
+            let shop = Shop([
+                "GET \(other)": [.siren(claim, ["Cache-Control": "max-age=99999999999"])], "GET \(Self.url)": [secret],
+                "GET \(Shop.address)": [.siren(#"{"entities":[{"rel":["item"],"href":"\#(Self.url)"}]}"#)],
+            ])
+            let transport = shop.transport
+            var session = shop.session
+            session.headers = ["X-Key": "geheim"]
+            let client = try SirenClient(transport, session)
+            client.authorizationHeaderValue = "geheim"
+            _ = try await client.follow(SirenLink(rel: [], href: other))
+            // Until the API shows the entity, the claim is followed, wherever it leads, without what is the session's.
+            _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+            _ = try await client.follow(rel: "next", ofEntityWithGUID: Self.url)
+            #expect(transport.lines.suffix(2) == ["POST \(Self.next)", "GET \(Self.next)"])
+            for request in transport.requests {
+                #expect(request.headers["Authorization"] == nil && request.headers["X-Key"] == nil)
+            }
+            // A link is enough.
+            _ = try await client.manifest()
+            await #expect(throws: SirenRequestError.actionNotFound(name: "a", guid: Self.url)) {
+                try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+            }
+            _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+            shop.pass(.seconds(1_000_000))
+            _ = try await client.follow(SirenLink(rel: [], href: other))
+            _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+            #expect(transport.lines.last == "POST https://shop.example/ours")
+            #expect(transport.requests.last?.headers["Authorization"] == "geheim")
+        }
     }
 
     @Test func errorsAreNotKept() async throws {

@@ -11,11 +11,13 @@ enum StoreRules {
         _ extent: SirenRecord.Extent = .document,
         at: Double = 0,
         expires: Double = 60,
+        isTrusted: Bool = true,
         _ name: String = "a"
     ) -> SirenRecord {
         SirenRecord(
             guid: guid,
             url: URL(string: url) ?? URL(fileURLWithPath: "/"),
+            isTrusted: isTrusted,
             extent: extent,
             entity: SirenEntity(
                 classes: ["order"],
@@ -60,6 +62,14 @@ enum StoreRules {
         try await store.keep([record("1", "https://a.example/x", .link, at: 61.5, expires: 99, "link")])
         #expect(try await name("1") == "link")
 
+        // Another server loses as soon as the API shows the least, and never wins.
+        try await store.keep([record("theirs", expires: 1e9, isTrusted: false, "theirs")])
+        #expect(try await store.record(guid: "theirs") == record("theirs", expires: 1e9, isTrusted: false, "theirs"))
+        try await store.keep([record("theirs", "https://a.example/x", .link, expires: 1, "ours")])
+        #expect(try await name("theirs") == "ours")
+        try await store.keep([record("theirs", at: 1e9, isTrusted: false, "theirs")])
+        #expect(try await name("theirs") == "ours")
+
         let later = Date(timeIntervalSince1970: 500)
         try await store.renew(url: record("1").url, at: later, expires: later)
         #expect(try await store.record(guid: "1")?.expires == later)
@@ -83,7 +93,10 @@ enum StoreRules {
         try await store.wipe(origin: nil)
         #expect(try await store.record(guid: urls[4]) == nil)
 
-        // The oldest make room.
+        // What is not trusted makes room, then the oldest.
+        try await store.keep((0..<10).map { record("n\($0)", at: Double($0)) })
+        for number in 0..<30 { try await store.keep([record("f\(number)", at: 100, isTrusted: false)]) }
+        for number in 0..<10 { #expect(try await store.record(guid: "n\(number)") != nil) }
         for number in 0..<21 { try await store.keep([record("n\(number)", at: Double(number))]) }
         #expect(try await store.record(guid: "n0") == nil)
         #expect(try await store.record(guid: "n20") != nil)

@@ -18,6 +18,9 @@ public struct SirenRecord: Sendable, Hashable {
     public var guid: String
     /// The document from which this is.
     public var url: URL
+    /// Whether the API itself says this: the document came from the manifest's origin or one of
+    /// ``SirenSession/furtherOrigins``.
+    public var isTrusted: Bool
     /// How much of the entity the document had.
     public var extent: Extent
     /// Links, actions, and entities as links, with absolute references.
@@ -35,6 +38,7 @@ public struct SirenRecord: Sendable, Hashable {
     public init(
         guid: String,
         url: URL,
+        isTrusted: Bool,
         extent: Extent,
         entity: SirenEntity,
         entityTag: String? = nil,
@@ -44,6 +48,7 @@ public struct SirenRecord: Sendable, Hashable {
     ) {
         self.guid = guid
         self.url = url
+        self.isTrusted = isTrusted
         self.extent = extent
         self.entity = entity
         self.entityTag = entityTag
@@ -52,16 +57,18 @@ public struct SirenRecord: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// Whether it takes the place of another of the same GUID: what had less of the entity does so only when the other is
-    /// no longer fresh.
+    /// Whether it takes the place of another of the same GUID. What is trusted always replaces what is not, which never
+    /// replaces it; else what had less of the entity does so only when the other is no longer fresh.
     public func replaces(_ other: SirenRecord) -> Bool {
-        extent.rawValue >= other.extent.rawValue || other.expires < at
+        guard isTrusted == other.isTrusted else { return isTrusted }
+        return extent.rawValue >= other.extent.rawValue || other.expires < at
     }
 }
 
 /// Keeps what is known of entities. Each call is whole or has no effect, also where the process is killed.
 public protocol SirenStore: Sendable {
-    /// Keeps records, as far as each replaces the one with its GUID (``SirenRecord/replaces(_:)``).
+    /// Keeps records, as far as each replaces the one with its GUID (``SirenRecord/replaces(_:)``). No other record is kept
+    /// between that decision and what follows from it.
     func keep(_ records: [SirenRecord]) async throws
 
     /// What is kept of an entity.
@@ -86,7 +93,7 @@ public final class MemorySirenStore: SirenStore {
 
     /// Creates a store.
     ///
-    /// - Parameter capacity: how many records are kept; the oldest go first.
+    /// - Parameter capacity: how many records are kept; those that are not trusted go first, and the oldest.
     public init(capacity: Int = 10_000) { self.capacity = capacity }
 
     /// Keeps records, as far as each replaces the one with its GUID.
@@ -95,8 +102,8 @@ public final class MemorySirenStore: SirenStore {
             for record in new where records[record.guid].map(record.replaces) ?? true { records[record.guid] = record }
             guard records.count > capacity else { return }
             // More than necessary, so that not every further record sorts them all.
-            let oldest = records.values.sorted { $0.at < $1.at }.prefix(records.count - capacity * 9 / 10)
-            for record in oldest { records[record.guid] = nil }
+            let first = records.values.sorted { $0.isTrusted == $1.isTrusted ? $0.at < $1.at : $1.isTrusted }
+            for record in first.prefix(records.count - capacity * 9 / 10) { records[record.guid] = nil }
         }
     }
 

@@ -5,6 +5,10 @@ import Synchronization
 /// Walks a Siren API: from its manifest along links, and by its actions.
 ///
 /// What a server shows is kept, so that one can go on from an entity that is known by its GUID, also after a restart.
+/// Trusted is what comes from the manifest's origin and ``SirenSession/furtherOrigins``. What another server shows is kept
+/// only of entities of which nothing trusted is kept, and may be followed and submitted like that, wherever it leads; such
+/// a request carries neither the authorization nor the session's headers, not even to the manifest's origin.
+///
 /// Failures before anything was sent are ``SirenRequestError``, those after it ``SirenTransferError``; what a server refuses
 /// is an answer. Each call ends when its task is cancelled.
 public final class SirenClient: Sendable {
@@ -77,7 +81,7 @@ public final class SirenClient: Sendable {
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
         let (link, record) = try await kept(rel, of: guid)
-        var answer = try await get(link.href, parameters)
+        var answer = try await get(link.href, parameters, isTrusted: record.isTrusted)
         answer.isFromStale = isStale(record)
         return answer
     }
@@ -87,6 +91,14 @@ public final class SirenClient: Sendable {
     /// - Parameter parameters: values for the action's fields, by name. What is not sent of them is listed in the answer.
     /// - Throws: ``SirenRequestError`` if a value does not fit its field; no server is asked then.
     public func submit(_ action: SirenAction, parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
+        try await submit(action, parameters, isTrusted: true)
+    }
+
+    private func submit(
+        _ action: SirenAction,
+        _ parameters: [String: SirenInput],
+        isTrusted: Bool
+    ) async throws -> SirenAnswer {
         let form = try action.form(parameters)
         var reference = action.href
         var body: SirenBody?
@@ -96,7 +108,7 @@ public final class SirenClient: Sendable {
         } else if let type = action.encoding {
             body = try session.encodings.body(form, type: type)
         }
-        var answer = try await send(method, try url(reference), body: body)
+        var answer = try await send(method, try url(reference), body: body, isTrusted: isTrusted)
         answer.dropped = form.dropped
         return answer
     }
@@ -110,12 +122,15 @@ public final class SirenClient: Sendable {
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
         let (action, record) = try await kept(actionNamed: name, of: guid)
-        var answer = try await submit(action, parameters: parameters)
+        var answer = try await submit(action, parameters, isTrusted: record.isTrusted)
         answer.isFromStale = isStale(record)
         return answer
     }
 
     /// What is kept of a link of an entity: one of its own, or to an entity to which it is related. No server is asked.
+    ///
+    /// It does not tell who showed it: where it leads to the API, ``follow(_:parameters:)`` sends the authorization, unlike
+    /// ``follow(rel:ofEntityWithGUID:parameters:)`` if another server did.
     ///
     /// - Throws: ``SirenRequestError/linkNotFound(rel:guid:)`` if no such link is kept.
     public func link(rel: String, ofEntityWithGUID guid: String) async throws -> SirenLink {
@@ -123,6 +138,9 @@ public final class SirenClient: Sendable {
     }
 
     /// What is kept of an action of an entity. No server is asked.
+    ///
+    /// It does not tell who showed it: where it leads to the API, ``submit(_:parameters:)`` sends the authorization, unlike
+    /// ``submit(actionNamed:onEntityWithGUID:parameters:)`` if another server did.
     ///
     /// - Throws: ``SirenRequestError/actionNotFound(name:guid:)`` if no such action is kept.
     public func action(named name: String, onEntityWithGUID guid: String) async throws -> SirenAction {
@@ -156,7 +174,11 @@ public final class SirenClient: Sendable {
 
     // MARK: - How
 
-    private func get(_ reference: String, _ parameters: [String: SirenInput]) async throws -> SirenAnswer {
+    private func get(
+        _ reference: String,
+        _ parameters: [String: SirenInput],
+        isTrusted: Bool = true
+    ) async throws -> SirenAnswer {
         let texts = parameters.compactMapValues(\.formText)
         guard let (expanded, used) = URITemplate.expand(reference, texts) else {
             throw SirenRequestError.referenceInvalid(reference)
@@ -165,7 +187,7 @@ public final class SirenClient: Sendable {
             input.each.map { SirenForm.Entry(name, $0) }
         }
         let query = try SirenEncodings.query(SirenForm(entries))
-        return try await send("GET", try url(Self.adding(query, to: expanded)))
+        return try await send("GET", try url(Self.adding(query, to: expanded)), isTrusted: isTrusted)
     }
 
     /// The reference with a query behind the one that it has.
@@ -185,7 +207,8 @@ public final class SirenClient: Sendable {
     private func record(_ guid: String) async throws -> SirenRecord? {
         let (stored, other) = (try await store.record(guid: guid), unstored.record(guid: guid))
         guard let stored, let other else { return stored ?? other }
-        return stored.at > other.at && stored.replaces(other) ? stored : other
+        let (older, newer) = stored.at > other.at ? (other, stored) : (stored, other)
+        return newer.replaces(older) ? newer : older
     }
 
     private func kept(_ rel: String, of guid: String) async throws -> (SirenLink, SirenRecord) {
@@ -215,13 +238,15 @@ public final class SirenClient: Sendable {
         _ method: String,
         _ url: URL,
         body: SirenBody? = nil,
-        conditions: SirenHeaders = [:]
+        conditions: SirenHeaders = [:],
+        isTrusted: Bool = true
     ) async throws -> SirenAnswer {
         let exchange = SirenExchange(
             session: session,
             transport: transport,
             manifest: manifestURL,
-            authorization: authorizationHeaderValue
+            authorization: authorizationHeaderValue,
+            isTrusted: isTrusted
         )
         let (response, last, redirects) = try await exchange.perform(method, url, body: body, conditions: conditions)
         var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
@@ -234,7 +259,7 @@ public final class SirenClient: Sendable {
     /// - Parameter changed: where something was changed, so that what was kept of it holds no longer.
     private func keep(_ answer: inout SirenAnswer, changing changed: URL?) async {
         let now = session.surroundings.now()
-        let (expires, isStored) = Self.freshness(answer.headers, now, session.freshness)
+        let (expires, isStored) = freshness(answer.headers, now)
         do {
             if answer.outcome == .unchanged {
                 unstored.renew(url: answer.url, at: now, expires: expires)
@@ -253,6 +278,7 @@ public final class SirenClient: Sendable {
             let record = SirenRecord(
                 guid: "",
                 url: source,
+                isTrusted: session.trusts(answer.url, manifest: manifestURL),
                 extent: .document,
                 entity: SirenEntity(),
                 entityTag: changed == nil ? answer.headers["ETag"] : nil,
@@ -260,14 +286,7 @@ public final class SirenClient: Sendable {
                 at: now,
                 expires: expires
             )
-            var records = SirenEntity.records(identities, like: record, storesValues: session.storesValues)
-            if !session.trusts(answer.url, manifest: manifestURL) {
-                // No other server says what one can do with an entity of the API's own.
-                for (index, new) in records.enumerated().reversed() {
-                    let known = try await self.record(new.guid)
-                    if let known, session.trusts(known.url, manifest: manifestURL) { records.remove(at: index) }
-                }
-            }
+            let records = SirenEntity.records(identities, like: record, storesValues: session.storesValues)
             if isStored { try await store.keep(records) } else { unstored.keep(records) }
         } catch {
             session.logger.warning("links and actions could not be kept: \(error)")
@@ -275,14 +294,20 @@ public final class SirenClient: Sendable {
     }
 
     /// Until when an answer is fresh, and whether it may be stored.
-    private static func freshness(_ headers: SirenHeaders, _ now: Date, _ usual: Duration) -> (Date, isStored: Bool) {
+    private func freshness(_ headers: SirenHeaders, _ now: Date) -> (Date, isStored: Bool) {
         let directives = headers.fields.filter { SirenRelation.isSame($0.name, "Cache-Control") }
             .flatMap { $0.value.lowercased().split(separator: ",").map { String($0.trimmingSpaces) } }
-        let age = headers["Age"].flatMap(Int.init) ?? 0
-        let fresh = directives.first { $0.hasPrefix("max-age=") }.flatMap { Int($0.dropFirst(8)) }
-            .map { now.addingTimeInterval(Double($0) - Double(age)) }
-        let expires = headers["Expires"].map { HTTPDate.date($0) ?? now }
-        let until = fresh ?? expires ?? now.addingTimeInterval(usual / .seconds(1))
+        let age = headers["Age"].flatMap { Self.seconds($0[...]) } ?? 0
+        let fresh = directives.first { $0.hasPrefix("max-age=") }.flatMap { Self.seconds($0.dropFirst(8)) }
+        let expires = headers["Expires"].map { HTTPDate.date($0)?.timeIntervalSince(now) ?? 0 }
+        let claimed = (fresh.map { $0 - age } ?? expires).map { min($0, session.longestFreshness / .seconds(1)) }
+        let until = now.addingTimeInterval(claimed ?? session.freshness / .seconds(1))
         return (directives.contains("no-cache") ? now : until, !directives.contains("no-store"))
+    }
+
+    /// A number of seconds; one that is too large is 2³¹ (RFC 9111, 1.2.2).
+    private static func seconds(_ text: Substring) -> Double? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 ^ 0x30 < 10 }) else { return nil }
+        return min(Double(text) ?? .infinity, 1 << 31)
     }
 }

@@ -7,6 +7,8 @@ struct SirenExchange: Sendable {
     let transport: any SirenTransport
     let manifest: URL
     let authorization: String?
+    /// Whether the API or the application leads there, so that what is the session's may be sent.
+    let isTrusted: Bool
 
     private static let accepted = "\(SirenEntity.mediaType), application/problem+json"
 
@@ -62,7 +64,7 @@ struct SirenExchange: Sendable {
     private func headers(for request: SirenRequest, key: String?) -> SirenHeaders {
         var headers = SirenHeaders()
         // What is the session's goes to those alone for whom it is meant.
-        if session.trusts(request.url, manifest: manifest) {
+        if isTrusted, session.trusts(request.url, manifest: manifest) {
             headers = session.headers
             if let authorization { headers["Authorization"] = authorization }
         }
