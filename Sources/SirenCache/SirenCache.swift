@@ -92,7 +92,7 @@ public final class SirenCache: SirenStore {
                 sql: """
                     DROP TABLE IF EXISTS record;
                     CREATE TABLE record (
-                        guid TEXT PRIMARY KEY, url TEXT NOT NULL, origin TEXT, trusted INTEGER NOT NULL,
+                        guid BLOB PRIMARY KEY, url TEXT NOT NULL, origin TEXT, trusted INTEGER NOT NULL,
                         extent INTEGER NOT NULL, entity BLOB NOT NULL, tag TEXT, modified TEXT,
                         at REAL NOT NULL, expires REAL NOT NULL, size INTEGER NOT NULL
                     );
@@ -123,7 +123,7 @@ public final class SirenCache: SirenStore {
                             OR excluded.trusted = trusted AND (excluded.extent >= extent OR expires < excluded.at)
                         """,
                     arguments: [
-                        record.guid, record.url.absoluteString, record.url.origin, record.isTrusted,
+                        Data(record.guid.utf8), record.url.absoluteString, record.url.origin, record.isTrusted,
                         record.extent.rawValue, Data(entity), record.entityTag, record.lastModified,
                         record.at.timeIntervalSince1970, record.expires.timeIntervalSince1970, entity.count,
                     ]
@@ -154,7 +154,7 @@ public final class SirenCache: SirenStore {
                 let row = try Row.fetchOne(
                     db,
                     sql: "SELECT * FROM record WHERE guid = ?",
-                    arguments: [guid]
+                    arguments: [Data(guid.utf8)]
                 ),
                 let url = URL(string: row["url"]), let extent = SirenRecord.Extent(rawValue: row["extent"])
             else { return nil }

@@ -54,6 +54,16 @@ enum StoreRules {
         #expect(try await store.record(guid: "ä'\"") == record("ä'\"", "https://b.example:444/y"))
         #expect(try await store.record(guid: "2") == nil)
 
+        // Nothing but the bytes of a GUID counts.
+        let guids = ["42", "42\0", "42\0x", "\0", "é", "e\u{301}", "É"]
+        for guid in guids { try await store.keep([record(guid, "https://g.example/x", guid)]) }
+        for guid in guids {
+            let found = try await store.record(guid: guid)
+            for text in [found?.guid, found?.entity.actions[0].name] {
+                #expect(text.map { Array($0.utf8) } == Array(guid.utf8))
+            }
+        }
+
         // Less of an entity does not replace more that is fresh; as much does.
         try await store.keep([record("1", "https://a.example/x", .embedded, at: 60, "less")])
         #expect(try await name("1") == "a")

@@ -14,7 +14,7 @@ public struct SirenRecord: Sendable, Hashable {
         case document
     }
 
-    /// By what the entity is known.
+    /// By what the entity is known. Two are the same if their bytes are, as UTF-8.
     public var guid: String
     /// The document from which this is.
     public var url: URL
@@ -89,7 +89,7 @@ public protocol SirenStore: Sendable {
 /// Keeps records as long as the process runs.
 public final class MemorySirenStore: SirenStore {
     private let capacity: Int
-    private let records = Mutex<[String: SirenRecord]>([:])
+    private let records = Mutex<[[UInt8]: SirenRecord]>([:])
 
     /// Creates a store.
     ///
@@ -99,23 +99,29 @@ public final class MemorySirenStore: SirenStore {
     /// Keeps records, as far as each replaces the one with its GUID.
     public func keep(_ new: [SirenRecord]) {
         records.withLock { records in
-            for record in new where records[record.guid].map(record.replaces) ?? true { records[record.guid] = record }
+            for record in new {
+                let key = Self.key(record.guid)
+                if records[key].map(record.replaces) ?? true { records[key] = record }
+            }
             guard records.count > capacity else { return }
             // More than necessary, so that not every further record sorts them all.
             let first = records.values.sorted { $0.isTrusted == $1.isTrusted ? $0.at < $1.at : $1.isTrusted }
-            for record in first.prefix(records.count - capacity * 9 / 10) { records[record.guid] = nil }
+            for record in first.prefix(records.count - capacity * 9 / 10) { records[Self.key(record.guid)] = nil }
         }
     }
 
     /// What is kept of an entity.
-    public func record(guid: String) -> SirenRecord? { records.withLock { $0[guid] } }
+    public func record(guid: String) -> SirenRecord? { records.withLock { $0[Self.key(guid)] } }
+
+    /// For Swift two texts may be equal that servers hold apart.
+    private static func key(_ guid: String) -> [UInt8] { Array(guid.utf8) }
 
     /// The server says that a document still holds.
     public func renew(url: URL, at: Date, expires: Date) {
         records.withLock { records in
-            for (guid, record) in records where record.url == url {
-                records[guid]?.at = at
-                records[guid]?.expires = expires
+            for (key, record) in records where record.url == url {
+                records[key]?.at = at
+                records[key]?.expires = expires
             }
         }
     }
