@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import SirenKit
 
-/// Keeps what a client knows of entities in a file, for all processes that open it.
+/// Keeps what clients know of entities in a file, for all processes that open it and of any number of APIs.
 ///
 /// The file is a database of SQLite that only its owner can read. It is a cache: one that was damaged, or made by another
 /// version, is begun anew. What is wiped does not stay behind in it.
@@ -92,9 +92,10 @@ public final class SirenCache: SirenStore {
                 sql: """
                     DROP TABLE IF EXISTS record;
                     CREATE TABLE record (
-                        guid BLOB PRIMARY KEY, url TEXT NOT NULL, origin TEXT, trusted INTEGER NOT NULL,
+                        guid BLOB NOT NULL, api TEXT NOT NULL, url TEXT NOT NULL, origin TEXT, trusted INTEGER NOT NULL,
                         extent INTEGER NOT NULL, entity BLOB NOT NULL, tag TEXT, modified TEXT,
-                        at REAL NOT NULL, expires REAL NOT NULL, size INTEGER NOT NULL
+                        at REAL NOT NULL, expires REAL NOT NULL, size INTEGER NOT NULL,
+                        PRIMARY KEY (guid, api)
                     );
                     CREATE INDEX record_url ON record (url);
                     CREATE INDEX record_age ON record (trusted, at, size);
@@ -106,7 +107,7 @@ public final class SirenCache: SirenStore {
         return database
     }
 
-    /// Keeps records, as far as each replaces the one with its GUID.
+    /// Keeps records, as far as each replaces the one of its GUID and API.
     public func keep(_ records: [SirenRecord]) async throws {
         let (capacity, bytes) = (capacity, bytes)
         try await database.write { db in
@@ -114,8 +115,8 @@ public final class SirenCache: SirenStore {
                 let entity = record.entity.json
                 try db.execute(
                     sql: """
-                        INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                        ON CONFLICT (guid) DO UPDATE SET url = excluded.url, origin = excluded.origin,
+                        INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        ON CONFLICT (guid, api) DO UPDATE SET url = excluded.url, origin = excluded.origin,
                             trusted = excluded.trusted, extent = excluded.extent, entity = excluded.entity,
                             tag = excluded.tag, modified = excluded.modified, at = excluded.at, expires = excluded.expires,
                             size = excluded.size
@@ -123,9 +124,10 @@ public final class SirenCache: SirenStore {
                             OR excluded.trusted = trusted AND (excluded.extent >= extent OR expires < excluded.at)
                         """,
                     arguments: [
-                        Data(record.guid.utf8), record.url.absoluteString, record.url.origin, record.isTrusted,
-                        record.extent.rawValue, Data(entity), record.entityTag, record.lastModified,
-                        record.at.timeIntervalSince1970, record.expires.timeIntervalSince1970, entity.count,
+                        Data(record.guid.utf8), record.api.absoluteString, record.url.absoluteString,
+                        record.url.origin, record.isTrusted, record.extent.rawValue, Data(entity),
+                        record.entityTag, record.lastModified, record.at.timeIntervalSince1970,
+                        record.expires.timeIntervalSince1970, entity.count,
                     ]
                 )
             }
@@ -137,9 +139,9 @@ public final class SirenCache: SirenStore {
             // More than necessary, so that not every further record makes room.
             try db.execute(
                 sql: """
-                    DELETE FROM record WHERE guid IN (SELECT guid FROM (
-                        SELECT guid, row_number() OVER newest AS number, sum(size) OVER newest AS size FROM record
-                        WINDOW newest AS (ORDER BY trusted DESC, at DESC, guid)
+                    DELETE FROM record WHERE rowid IN (SELECT rowid FROM (
+                        SELECT rowid, row_number() OVER newest AS number, sum(size) OVER newest AS size FROM record
+                        WINDOW newest AS (ORDER BY trusted DESC, at DESC, rowid)
                     ) WHERE number > ? OR size > ?)
                     """,
                 arguments: [capacity * 9 / 10, bytes / 10 * 9]
@@ -148,19 +150,20 @@ public final class SirenCache: SirenStore {
     }
 
     /// What is kept of an entity.
-    public func record(guid: String) async throws -> SirenRecord? {
+    public func record(guid: String, api: URL) async throws -> SirenRecord? {
         try await database.read { db in
             guard
                 let row = try Row.fetchOne(
                     db,
-                    sql: "SELECT * FROM record WHERE guid = ?",
-                    arguments: [Data(guid.utf8)]
+                    sql: "SELECT * FROM record WHERE guid = ? AND api = ?",
+                    arguments: [Data(guid.utf8), api.absoluteString]
                 ),
                 let url = URL(string: row["url"]), let extent = SirenRecord.Extent(rawValue: row["extent"])
             else { return nil }
             let entity: Data = row["entity"]
             return SirenRecord(
                 guid: guid,
+                api: api,
                 url: url,
                 isTrusted: row["trusted"],
                 extent: extent,
@@ -174,27 +177,36 @@ public final class SirenCache: SirenStore {
     }
 
     /// The server says that a document still holds.
-    public func renew(url: URL, at: Date, expires: Date) async throws {
+    public func renew(url: URL, api: URL, at: Date, expires: Date) async throws {
         try await database.write { db in
             try db.execute(
-                sql: "UPDATE record SET at = ?, expires = ? WHERE url = ?",
-                arguments: [at.timeIntervalSince1970, expires.timeIntervalSince1970, url.absoluteString]
+                sql: "UPDATE record SET at = ?, expires = ? WHERE url = ? AND api = ?",
+                arguments: [
+                    at.timeIntervalSince1970, expires.timeIntervalSince1970, url.absoluteString, api.absoluteString,
+                ]
             )
         }
     }
 
     /// Forgets what is from a document.
-    public func forget(url: URL) async throws {
-        try await database.write {
-            try $0.execute(sql: "DELETE FROM record WHERE url = ?", arguments: [url.absoluteString])
+    public func forget(url: URL, api: URL) async throws {
+        try await database.write { db in
+            try db.execute(
+                sql: "DELETE FROM record WHERE url = ? AND api = ?",
+                arguments: [url.absoluteString, api.absoluteString]
+            )
         }
     }
 
-    /// Forgets all, or all from one origin. Nothing of it stays behind in the file.
-    public func wipe(origin: URL?) async throws {
+    /// Forgets all; where they are given, only what is from one origin, and of one API. Nothing of it stays behind in the
+    /// file.
+    public func wipe(origin: URL? = nil, api: URL? = nil) async throws {
         let name = origin.map { $0.origin ?? "" }
         try await database.writeWithoutTransaction { db in
-            try db.execute(sql: "DELETE FROM record WHERE ?1 IS NULL OR origin = ?1", arguments: [name])
+            try db.execute(
+                sql: "DELETE FROM record WHERE (?1 IS NULL OR origin = ?1) AND (?2 IS NULL OR api = ?2)",
+                arguments: [name, api?.absoluteString]
+            )
             _ = try db.checkpoint(.truncate)
         }
     }

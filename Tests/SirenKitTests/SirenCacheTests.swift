@@ -42,6 +42,34 @@ import Testing
         )
     }
 
+    @Test func severalAPIsShareTheFile() async throws {
+        func client(_ host: String) throws -> (SirenClient, InMemoryTransport) {
+            let document = #"{"links":[{"rel":["self"],"href":"/42"}],"properties":{"id":42}}"#
+            let shop = Shop(["GET https://\(host)/api/": [.siren(document)]])
+            var session = shop.session
+            session.mapping = try SirenGUIDMapping(["": "properties.id"])
+            let store = try SirenCache(path: path)
+            let transport = shop.transport
+            return (try SirenClient(transport, session, base: "https://\(host)/api", store: store), transport)
+        }
+        let (one, ones) = try client("one.example")
+        let (other, others) = try client("other.example")
+        _ = try await one.manifest()
+        await #expect(throws: SirenRequestError.linkNotFound(rel: "self", guid: "42")) {
+            try await other.follow(rel: "self", ofEntityWithGUID: "42")
+        }
+        _ = try await other.manifest()
+        _ = try await one.follow(rel: "self", ofEntityWithGUID: "42")
+        _ = try await other.follow(rel: "self", ofEntityWithGUID: "42")
+        #expect(ones.lines.last == "GET https://one.example/42")
+        #expect(others.lines.last == "GET https://other.example/42")
+        try await one.wipe()
+        await #expect(throws: SirenRequestError.linkNotFound(rel: "self", guid: "42")) {
+            try await one.link(rel: "self", ofEntityWithGUID: "42")
+        }
+        _ = try await other.link(rel: "self", ofEntityWithGUID: "42")
+    }
+
     @Test func onlyItsOwnerReadsTheFile() async throws {
         let old = umask(0)
         defer { umask(old) }
@@ -82,8 +110,8 @@ import Testing
         for number in 0..<100 {
             try await cache.keep([StoreRules.record("\(number)", at: Double(number))])
         }
-        #expect(try await cache.record(guid: "0") == nil)
-        #expect(try await cache.record(guid: "99") != nil)
+        #expect(try await cache.record(guid: "0", api: StoreRules.api) == nil)
+        #expect(try await cache.record(guid: "99", api: StoreRules.api) != nil)
     }
 
     @Test func otherFilesStayAsTheyAre() throws {
@@ -102,9 +130,9 @@ import Testing
         try data.write(to: URL(fileURLWithPath: path))
         for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
         let cache = try SirenCache(path: path)
-        #expect(try await cache.record(guid: "1") == nil)
+        #expect(try await cache.record(guid: "1", api: StoreRules.api) == nil)
         try await cache.keep([StoreRules.record("2")])
-        #expect(try await cache.record(guid: "2") != nil)
+        #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
     }
 
     @Test func processesShareTheFile() async throws {
@@ -117,7 +145,9 @@ import Testing
             }
             try await group.waitForAll()
         }
-        for index in 0..<4 { #expect(try await caches[3 - index].record(guid: "\(index)-24") != nil) }
+        for index in 0..<4 {
+            #expect(try await caches[3 - index].record(guid: "\(index)-24", api: StoreRules.api) != nil)
+        }
     }
 }
 
@@ -147,7 +177,7 @@ import Testing
             process.waitUntilExit()
             let cache = try SirenCache(path: path + "\(round)")
             try await cache.keep([StoreRules.record("x")])
-            #expect(try await cache.record(guid: "x") != nil)
+            #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil)
         }
     }
 
@@ -176,7 +206,7 @@ import Testing
 
             let cache = try SirenCache(path: path)
             for number in 0..<20 {
-                guard let record = try await cache.record(guid: "\(number)") else { continue }
+                guard let record = try await cache.record(guid: "\(number)", api: StoreRules.api) else { continue }
                 kept += 1
                 #expect(
                     record.entity.links.allSatisfy { $0.href.hasPrefix("https://a.example/\(number)/") }

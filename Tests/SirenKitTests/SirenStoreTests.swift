@@ -7,6 +7,7 @@ import Testing
 /// What the client keeps, how long that is fresh, and what replaces it.
 @Suite struct SirenStoreTests {
     private static let url = "https://shop.example/orders/42"
+    private static let api = URL(string: Shop.address) ?? URL(fileURLWithPath: "/")
     private static let next = "https://shop.example/next"
 
     private static func document(_ members: String) -> SirenResponse {
@@ -42,7 +43,7 @@ import Testing
         let store = MemorySirenStore()
         let client = try SirenClient(shop.transport, shop.session, store: store)
         _ = try await client.follow(SirenLink(rel: [], href: Self.url))
-        #expect((store.record(guid: Self.url) != nil) == isStored)
+        #expect((store.record(guid: Self.url, api: Self.api) != nil) == isStored)
         shop.pass(.seconds(age))
         #expect(try await !client.follow(rel: "next", ofEntityWithGUID: Self.url).isFromStale)
         shop.pass(.seconds(1))
@@ -76,13 +77,13 @@ import Testing
             SirenLink(rel: [], href: Self.url)
         )
         for guid in [Self.url, "https://shop.example/i", "https://shop.example/j"] {
-            let record = try #require(store.record(guid: guid))
+            let record = try #require(store.record(guid: guid, api: Self.api))
             #expect(!"\(record)".contains("geheim"))
         }
-        let actions = try #require(store.record(guid: Self.url)).entity.actions
+        let actions = try #require(store.record(guid: Self.url, api: Self.api)).entity.actions
         #expect(actions.first?.fields == [SirenField(name: "f", value: 1)])
-        #expect(store.record(guid: "https://shop.example/i")?.extent == .embedded)
-        #expect(store.record(guid: "https://shop.example/j")?.extent == .link)
+        #expect(store.record(guid: "https://shop.example/i", api: Self.api)?.extent == .embedded)
+        #expect(store.record(guid: "https://shop.example/j", api: Self.api)?.extent == .link)
     }
 
     @Test func valuesNeedNotBeKept() async throws {
@@ -266,10 +267,10 @@ import Testing
         struct Broken: SirenStore {
             struct Fault: Error {}
             func keep(_ records: [SirenRecord]) throws { throw Fault() }
-            func record(guid: String) throws -> SirenRecord? { nil }
-            func renew(url: URL, at: Date, expires: Date) throws { throw Fault() }
-            func forget(url: URL) throws { throw Fault() }
-            func wipe(origin: URL?) throws { throw Fault() }
+            func record(guid: String, api: URL) throws -> SirenRecord? { nil }
+            func renew(url: URL, api: URL, at: Date, expires: Date) throws { throw Fault() }
+            func forget(url: URL, api: URL) throws { throw Fault() }
+            func wipe(origin: URL?, api: URL?) throws { throw Fault() }
         }
         let shop = Shop(["GET \(Self.url)": [Self.document(#""class":["order"]"#)]])
         let client = try SirenClient(shop.transport, shop.session, store: Broken())

@@ -16,6 +16,8 @@ public struct SirenRecord: Sendable, Hashable {
 
     /// By what the entity is known. Two are the same if their bytes are, as UTF-8.
     public var guid: String
+    /// The API whose client keeps it, by ``SirenClient/manifestURL``. What is kept of one API is not found for another.
+    public var api: URL
     /// The document from which this is.
     public var url: URL
     /// Whether the API itself says this: the document came from the manifest's origin or one of
@@ -37,6 +39,7 @@ public struct SirenRecord: Sendable, Hashable {
     /// Creates a record.
     public init(
         guid: String,
+        api: URL,
         url: URL,
         isTrusted: Bool,
         extent: Extent,
@@ -47,6 +50,7 @@ public struct SirenRecord: Sendable, Hashable {
         expires: Date
     ) {
         self.guid = guid
+        self.api = api
         self.url = url
         self.isTrusted = isTrusted
         self.extent = extent
@@ -57,7 +61,7 @@ public struct SirenRecord: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// Whether it takes the place of another of the same GUID. What is trusted always replaces what is not, which never
+    /// Whether it takes the place of another of the same GUID and API. What is trusted always replaces what is not, which never
     /// replaces it; else what had less of the entity does so only when the other is no longer fresh.
     public func replaces(_ other: SirenRecord) -> Bool {
         guard isTrusted == other.isTrusted else { return isTrusted }
@@ -65,25 +69,25 @@ public struct SirenRecord: Sendable, Hashable {
     }
 }
 
-/// Keeps what is known of entities. Each call is whole or has no effect, also where the process is killed.
+/// Keeps what is known of entities, for one API or several. Each call is whole or has no effect, also where the process is killed.
 public protocol SirenStore: Sendable {
-    /// Keeps records, as far as each replaces the one with its GUID (``SirenRecord/replaces(_:)``). No other record is kept
+    /// Keeps records, as far as each replaces the one of its GUID and API (``SirenRecord/replaces(_:)``). No other record is kept
     /// between that decision and what follows from it.
     func keep(_ records: [SirenRecord]) async throws
 
     /// What is kept of an entity.
-    func record(guid: String) async throws -> SirenRecord?
+    func record(guid: String, api: URL) async throws -> SirenRecord?
 
     /// The server says that a document still holds.
-    func renew(url: URL, at: Date, expires: Date) async throws
+    func renew(url: URL, api: URL, at: Date, expires: Date) async throws
 
     /// Forgets what is from a document.
-    func forget(url: URL) async throws
+    func forget(url: URL, api: URL) async throws
 
-    /// Forgets all, or all from one origin.
+    /// Forgets all; where they are given, only what is from one origin, and of one API.
     ///
     /// - Parameter origin: a URL of which only scheme, host and port count.
-    func wipe(origin: URL?) async throws
+    func wipe(origin: URL?, api: URL?) async throws
 }
 
 /// Keeps records as long as the process runs.
@@ -96,30 +100,32 @@ public final class MemorySirenStore: SirenStore {
     /// - Parameter capacity: how many records are kept; those that are not trusted go first, and the oldest.
     public init(capacity: Int = 10_000) { self.capacity = capacity }
 
-    /// Keeps records, as far as each replaces the one with its GUID.
+    /// Keeps records, as far as each replaces the one of its GUID and API.
     public func keep(_ new: [SirenRecord]) {
         records.withLock { records in
             for record in new {
-                let key = Self.key(record.guid)
+                let key = Self.key(record.api, record.guid)
                 if records[key].map(record.replaces) ?? true { records[key] = record }
             }
             guard records.count > capacity else { return }
             // More than necessary, so that not every further record sorts them all.
             let first = records.values.sorted { $0.isTrusted == $1.isTrusted ? $0.at < $1.at : $1.isTrusted }
-            for record in first.prefix(records.count - capacity * 9 / 10) { records[Self.key(record.guid)] = nil }
+            for record in first.prefix(records.count - capacity * 9 / 10) {
+                records[Self.key(record.api, record.guid)] = nil
+            }
         }
     }
 
     /// What is kept of an entity.
-    public func record(guid: String) -> SirenRecord? { records.withLock { $0[Self.key(guid)] } }
+    public func record(guid: String, api: URL) -> SirenRecord? { records.withLock { $0[Self.key(api, guid)] } }
 
-    /// For Swift two texts may be equal that servers hold apart.
-    private static func key(_ guid: String) -> [UInt8] { Array(guid.utf8) }
+    /// Bytes, since for Swift two texts may be equal that servers hold apart. A URL has no space.
+    private static func key(_ api: URL, _ guid: String) -> [UInt8] { Array("\(api.absoluteString) \(guid)".utf8) }
 
     /// The server says that a document still holds.
-    public func renew(url: URL, at: Date, expires: Date) {
+    public func renew(url: URL, api: URL, at: Date, expires: Date) {
         records.withLock { records in
-            for (key, record) in records where record.url == url {
+            for (key, record) in records where record.url == url && record.api == api {
                 records[key]?.at = at
                 records[key]?.expires = expires
             }
@@ -127,13 +133,15 @@ public final class MemorySirenStore: SirenStore {
     }
 
     /// Forgets what is from a document.
-    public func forget(url: URL) { forget { $0 == url } }
+    public func forget(url: URL, api: URL) { forget { $0.url == url && $0.api == api } }
 
-    /// Forgets all, or all from one origin.
-    public func wipe(origin: URL?) { forget { origin == nil || $0.origin == origin?.origin } }
+    /// Forgets all; where they are given, only what is from one origin, and of one API.
+    public func wipe(origin: URL? = nil, api: URL? = nil) {
+        forget { (origin == nil || $0.url.origin == origin?.origin) && (api == nil || $0.api == api) }
+    }
 
-    private func forget(_ isMeant: (URL) -> Bool) {
-        records.withLock { records in records = records.filter { !isMeant($0.value.url) } }
+    private func forget(_ isMeant: (SirenRecord) -> Bool) {
+        records.withLock { records in records = records.filter { !isMeant($0.value) } }
     }
 }
 

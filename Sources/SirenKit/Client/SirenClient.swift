@@ -29,7 +29,7 @@ public final class SirenClient: Sendable {
     /// - Parameters:
     ///   - baseURL: the API's address, of HTTP. One without a slash at its end gets one.
     ///   - manifestPath: the reference to the API's first entity; empty where the API begins at its address.
-    ///   - store: where links and actions are kept.
+    ///   - store: where links and actions are kept. Clients of several APIs may share one: each finds its own API's alone.
     /// - Throws: ``SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP.
     public init(
         baseURL: URL,
@@ -164,12 +164,13 @@ public final class SirenClient: Sendable {
         return try await refresh(record.url, record.entityTag, record.lastModified)
     }
 
-    /// Forgets all links and actions, or all from one origin.
+    /// Forgets all links and actions of this API, or all of them from one origin. What clients of other APIs keep in the
+    /// same store stays.
     ///
     /// - Parameter origin: a URL of which only scheme, host and port count.
     public func wipe(origin: URL? = nil) async throws {
         unstored.wipe(origin: origin)
-        try await store.wipe(origin: origin)
+        try await store.wipe(origin: origin, api: manifestURL)
     }
 
     // MARK: - How
@@ -205,7 +206,9 @@ public final class SirenClient: Sendable {
     }
 
     private func record(_ guid: String) async throws -> SirenRecord? {
-        let (stored, other) = (try await store.record(guid: guid), unstored.record(guid: guid))
+        let (stored, other) = (
+            try await store.record(guid: guid, api: manifestURL), unstored.record(guid: guid, api: manifestURL)
+        )
         guard let stored, let other else { return stored ?? other }
         let (older, newer) = stored.at > other.at ? (other, stored) : (stored, other)
         return newer.replaces(older) ? newer : older
@@ -262,12 +265,12 @@ public final class SirenClient: Sendable {
         let (expires, isStored) = freshness(answer.headers, now)
         do {
             if answer.outcome == .unchanged {
-                unstored.renew(url: answer.url, at: now, expires: expires)
-                return try await store.renew(url: answer.url, at: now, expires: expires)
+                unstored.renew(url: answer.url, api: manifestURL, at: now, expires: expires)
+                return try await store.renew(url: answer.url, api: manifestURL, at: now, expires: expires)
             }
             if let changed, answer.outcome != .failed {
-                unstored.forget(url: changed)
-                try await store.forget(url: changed)
+                unstored.forget(url: changed, api: manifestURL)
+                try await store.forget(url: changed, api: manifestURL)
             }
             guard answer.outcome != .failed, let entity = answer.entity else { return }
             let identities = session.mapping.identities(in: entity, base: answer.url)
@@ -277,6 +280,7 @@ public final class SirenClient: Sendable {
             let source = own?.origin == answer.url.origin ? own ?? answer.url : answer.url
             let record = SirenRecord(
                 guid: "",
+                api: manifestURL,
                 url: source,
                 isTrusted: session.trusts(answer.url, manifest: manifestURL),
                 extent: .document,
