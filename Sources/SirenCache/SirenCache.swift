@@ -127,7 +127,8 @@ public final class SirenCache: SirenStore {
                         Data(record.guid.utf8), record.api.absoluteString, record.url.absoluteString,
                         record.url.origin, record.isTrusted, record.extent.rawValue, Data(entity),
                         record.entityTag, record.lastModified, record.at.timeIntervalSince1970,
-                        record.expires.timeIntervalSince1970, entity.count,
+                        record.expires.timeIntervalSince1970,
+                        record.size(ofEntity: entity.count),
                     ]
                 )
             }

@@ -106,12 +106,7 @@ import Testing
     }
 
     @Test func bytesAreBounded() async throws {
-        let cache = try SirenCache(path: path, bytes: 10_000)
-        for number in 0..<100 {
-            try await cache.keep([StoreRules.record("\(number)", at: Double(number))])
-        }
-        #expect(try await cache.record(guid: "0", api: StoreRules.api) == nil)
-        #expect(try await cache.record(guid: "99", api: StoreRules.api) != nil)
+        try await StoreRules.checkBytes(SirenCache(path: path, bytes: 10_000))
     }
 
     @Test func otherFilesStayAsTheyAre() throws {

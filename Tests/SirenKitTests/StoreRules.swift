@@ -141,4 +141,28 @@ enum StoreRules {
         for number in 0..<21 where try await store.record(guid: "n\(number)", api: api) != nil { count += 1 }
         #expect((15...20).contains(count))
     }
+
+    /// What a store with room for 10,000 bytes has to do.
+    static func checkBytes(_ store: any SirenStore) async throws {
+        func count(_ guids: [String]) async throws -> Int {
+            var count = 0
+            for guid in guids where try await store.record(guid: guid, api: api) != nil { count += 1 }
+            return count
+        }
+        let guids = (0..<100).map { "\($0)" }
+        for (index, guid) in guids.enumerated() { try await store.keep([record(guid, at: Double(index))]) }
+        #expect(try await (5...30).contains(count(guids)))
+        #expect(try await store.record(guid: "99", api: api) != nil)
+        // Each text counts that a server chooses.
+        let long = (0..<10).map { "\($0)" + String(repeating: "x", count: 3000) }
+        for (index, guid) in long.enumerated() { try await store.keep([record(guid, at: Double(100 + index))]) }
+        #expect(try await (1...3).contains(count(long)))
+        #expect(try await count(guids) == 0)
+        for (index, text) in long.enumerated() {
+            var record = record("tag\(index)", at: Double(200 + index))
+            record.entityTag = text
+            try await store.keep([record])
+        }
+        #expect(try await (1...3).contains(count((0..<10).map { "tag\($0)" })))
+    }
 }

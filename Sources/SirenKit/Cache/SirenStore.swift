@@ -67,9 +67,18 @@ public struct SirenRecord: Sendable, Hashable {
         guard isTrusted == other.isTrusted else { return isTrusted }
         return extent.rawValue >= other.extent.rawValue || other.expires < at
     }
+
+    /// About how many bytes it takes in a store.
+    ///
+    /// - Parameter count: how many its entity takes.
+    package func size(ofEntity count: Int) -> Int {
+        [guid, api.absoluteString, url.absoluteString, entityTag ?? "", lastModified ?? ""]
+            .reduce(count) { $0 + $1.utf8.count }
+    }
 }
 
-/// Keeps what is known of entities, for one API or several. Each call is whole or has no effect, also where the process is killed.
+/// Keeps what is known of entities, for one API or several. Each call is whole or has no effect, also where the process is
+/// killed.
 public protocol SirenStore: Sendable {
     /// Keeps records, as far as each replaces the one of its GUID and API (``SirenRecord/replaces(_:)``). No other record is kept
     /// between that decision and what follows from it.
@@ -93,31 +102,42 @@ public protocol SirenStore: Sendable {
 /// Keeps records as long as the process runs.
 public final class MemorySirenStore: SirenStore {
     private let capacity: Int
-    private let records = Mutex<[[UInt8]: SirenRecord]>([:])
+    private let bytes: Int
+    private let records = Mutex<[[UInt8]: (record: SirenRecord, size: Int)]>([:])
 
     /// Creates a store.
     ///
-    /// - Parameter capacity: how many records are kept; those that are not trusted go first, and the oldest.
-    public init(capacity: Int = 10_000) { self.capacity = capacity }
+    /// - Parameters:
+    ///   - capacity: how many records are kept at most; those that are not trusted go first, and the oldest.
+    ///   - bytes: how many bytes they may have at most, as JSON.
+    public init(capacity: Int = 10_000, bytes: Int = 16 << 20) { (self.capacity, self.bytes) = (capacity, bytes) }
 
     /// Keeps records, as far as each replaces the one of its GUID and API.
     public func keep(_ new: [SirenRecord]) {
+        let new = new.map { (record: $0, size: $0.size(ofEntity: $0.entity.json.count)) }
         records.withLock { records in
-            for record in new {
-                let key = Self.key(record.api, record.guid)
-                if records[key].map(record.replaces) ?? true { records[key] = record }
+            for new in new {
+                let key = Self.key(new.record.api, new.record.guid)
+                if records[key].map({ new.record.replaces($0.record) }) ?? true { records[key] = new }
             }
-            guard records.count > capacity else { return }
+            var size = records.values.reduce(0) { $0 + $1.size }
+            guard records.count > capacity || size > bytes else { return }
             // More than necessary, so that not every further record sorts them all.
-            let first = records.values.sorted { $0.isTrusted == $1.isTrusted ? $0.at < $1.at : $1.isTrusted }
-            for record in first.prefix(records.count - capacity * 9 / 10) {
-                records[Self.key(record.api, record.guid)] = nil
+            let first = records.sorted { one, other in
+                let (one, other) = (one.value.record, other.value.record)
+                return one.isTrusted == other.isTrusted ? one.at < other.at : other.isTrusted
+            }
+            for (key, held) in first where records.count > capacity * 9 / 10 || size > bytes / 10 * 9 {
+                records[key] = nil
+                size -= held.size
             }
         }
     }
 
     /// What is kept of an entity.
-    public func record(guid: String, api: URL) -> SirenRecord? { records.withLock { $0[Self.key(api, guid)] } }
+    public func record(guid: String, api: URL) -> SirenRecord? {
+        records.withLock { $0[Self.key(api, guid)]?.record }
+    }
 
     /// Bytes, since for Swift two texts may be equal that servers hold apart. A URL has no space.
     private static func key(_ api: URL, _ guid: String) -> [UInt8] { Array("\(api.absoluteString) \(guid)".utf8) }
@@ -125,9 +145,9 @@ public final class MemorySirenStore: SirenStore {
     /// The server says that a document still holds.
     public func renew(url: URL, api: URL, at: Date, expires: Date) {
         records.withLock { records in
-            for (key, record) in records where record.url == url && record.api == api {
-                records[key]?.at = at
-                records[key]?.expires = expires
+            for (key, held) in records where held.record.url == url && held.record.api == api {
+                records[key]?.record.at = at
+                records[key]?.record.expires = expires
             }
         }
     }
@@ -141,7 +161,7 @@ public final class MemorySirenStore: SirenStore {
     }
 
     private func forget(_ isMeant: (SirenRecord) -> Bool) {
-        records.withLock { records in records = records.filter { !isMeant($0.value) } }
+        records.withLock { records in records = records.filter { !isMeant($0.value.record) } }
     }
 }
 
