@@ -2,13 +2,15 @@ import Foundation
 import GRDB
 import GRDBSQLite
 import SirenKit
+import Synchronization
 
 /// Keeps what clients know of entities in a file, for all processes that open it and of any number of APIs.
 ///
-/// The file is a database of SQLite that only its owner can read. It is a cache: one that was damaged, or made by another
-/// version, is begun anew. What is wiped does not stay behind in it.
+/// The file is a database of SQLite that only its owner can read. It is a cache: one that was damaged, also while it is
+/// open, or made by another version, is begun anew. What is wiped does not stay behind in it.
 public final class SirenCache: SirenStore {
-    private let database: DatabaseQueue
+    private let database: Mutex<DatabaseQueue>
+    private let path: String
     private let capacity: Int
     private let bytes: Int
 
@@ -24,15 +26,8 @@ public final class SirenCache: SirenStore {
     ///   - bytes: how many bytes they may have at most.
     /// - Throws: ``NotACache`` if the file is something else, which is left as it is, or an error of the system.
     public init(path: String, capacity: Int = 10_000, bytes: Int = 64 << 20) throws {
-        (self.capacity, self.bytes) = (capacity, bytes)
-        try Self.prepare(path)
-        do {
-            database = try Self.open(path)
-        } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-            for file in [path, path + "-wal", path + "-shm"] { unlink(file) }
-            try Self.prepare(path)
-            database = try Self.open(path)
-        }
+        (self.path, self.capacity, self.bytes) = (path, capacity, bytes)
+        database = Mutex(try Self.open(path))
     }
 
     /// A file that is no cache.
@@ -43,6 +38,18 @@ public final class SirenCache: SirenStore {
         /// What was attempted, what happened, and what a person can do.
         public var description: String {
             "links and actions cannot be kept: '\(path)' is another file; name one that is not there yet"
+        }
+    }
+
+    /// Opens the file, and begins it anew if it is damaged.
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        try prepare(path)
+        do {
+            return try connect(path)
+        } catch let error as DatabaseError where error.isDamage {
+            for file in [path, path + "-wal", path + "-shm"] { unlink(file) }
+            try prepare(path)
+            return try connect(path)
         }
     }
 
@@ -79,7 +86,7 @@ public final class SirenCache: SirenStore {
         return sqlite3_column_int(statement, 0)
     }
 
-    private static func open(_ path: String) throws -> DatabaseQueue {
+    private static func connect(_ path: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "siren"
         configuration.busyMode = .timeout(5)
@@ -87,6 +94,9 @@ public final class SirenCache: SirenStore {
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA secure_delete = ON") }
         let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.write { db in
+            guard try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok" else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+            }
             guard try Int.fetchOne(db, sql: "PRAGMA user_version") != version else { return }
             try db.execute(
                 sql: """
@@ -96,7 +106,7 @@ public final class SirenCache: SirenStore {
                         extent INTEGER NOT NULL, entity BLOB NOT NULL, tag TEXT, modified TEXT,
                         at REAL NOT NULL, expires REAL NOT NULL, size INTEGER NOT NULL,
                         PRIMARY KEY (guid, api)
-                    );
+                    ) STRICT;
                     CREATE INDEX record_url ON record (url);
                     CREATE INDEX record_age ON record (trusted, at, size);
                     PRAGMA application_id = \(application);
@@ -107,10 +117,28 @@ public final class SirenCache: SirenStore {
         return database
     }
 
+    /// Uses the database; if it turns out to be damaged, once more after it was opened again.
+    private func use<Value: Sendable>(_ body: @Sendable (DatabaseQueue) async throws -> Value) async throws -> Value {
+        let used = database.withLock { $0 }
+        do {
+            return try await body(used)
+        } catch let error as DatabaseError where error.isDamage {
+            let opened = try database.withLock { database in
+                if database === used { database = try Self.open(path) }
+                return database
+            }
+            return try await body(opened)
+        }
+    }
+
+    private func write(_ body: @escaping @Sendable (Database) throws -> Void) async throws {
+        try await use { try await $0.write(body) }
+    }
+
     /// Keeps records, as far as each replaces the one of its GUID and API.
     public func keep(_ records: [SirenRecord]) async throws {
         let (capacity, bytes) = (capacity, bytes)
-        try await database.write { db in
+        try await write { db in
             for record in records {
                 let entity = record.entity.json
                 try db.execute(
@@ -152,34 +180,22 @@ public final class SirenCache: SirenStore {
 
     /// What is kept of an entity.
     public func record(guid: String, api: URL) async throws -> SirenRecord? {
-        try await database.read { db in
-            guard
+        try await use { database in
+            try await database.read { db in
                 let row = try Row.fetchOne(
                     db,
                     sql: "SELECT * FROM record WHERE guid = ? AND api = ?",
                     arguments: [Data(guid.utf8), api.absoluteString]
-                ),
-                let url = URL(string: row["url"]), let extent = SirenRecord.Extent(rawValue: row["extent"])
-            else { return nil }
-            let entity: Data = row["entity"]
-            return SirenRecord(
-                guid: guid,
-                api: api,
-                url: url,
-                isTrusted: row["trusted"],
-                extent: extent,
-                entity: try SirenDocument(decoding: Array(entity)).entity,
-                entityTag: row["tag"],
-                lastModified: row["modified"],
-                at: Date(timeIntervalSince1970: row["at"]),
-                expires: Date(timeIntervalSince1970: row["expires"])
-            )
+                )
+                // What was damaged within a page, of which SQLite takes no notice, is as good as not there.
+                return try? row.flatMap { try SirenRecord($0, guid: guid, api: api) }
+            }
         }
     }
 
     /// The server says that a document still holds.
     public func renew(url: URL, api: URL, at: Date, expires: Date) async throws {
-        try await database.write { db in
+        try await write { db in
             try db.execute(
                 sql: "UPDATE record SET at = ?, expires = ? WHERE url = ? AND api = ?",
                 arguments: [
@@ -191,7 +207,7 @@ public final class SirenCache: SirenStore {
 
     /// Forgets what is from a document.
     public func forget(url: URL, api: URL) async throws {
-        try await database.write { db in
+        try await write { db in
             try db.execute(
                 sql: "DELETE FROM record WHERE url = ? AND api = ?",
                 arguments: [url.absoluteString, api.absoluteString]
@@ -203,12 +219,36 @@ public final class SirenCache: SirenStore {
     /// file.
     public func wipe(origin: URL? = nil, api: URL? = nil) async throws {
         let name = origin.map { $0.origin ?? "" }
-        try await database.writeWithoutTransaction { db in
+        try await write { db in
             try db.execute(
                 sql: "DELETE FROM record WHERE (?1 IS NULL OR origin = ?1) AND (?2 IS NULL OR api = ?2)",
                 arguments: [name, api?.absoluteString]
             )
-            _ = try db.checkpoint(.truncate)
         }
+        try await use { try await $0.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) } }
+    }
+}
+
+extension DatabaseError {
+    fileprivate var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(resultCode) }
+}
+
+extension SirenRecord {
+    fileprivate init?(_ row: Row, guid: String, api: URL) throws {
+        guard let url = URL(string: try row.decode(forColumn: "url")),
+            let extent = Extent(rawValue: try row.decode(forColumn: "extent"))
+        else { return nil }
+        self.init(
+            guid: guid,
+            api: api,
+            url: url,
+            isTrusted: try row.decode(forColumn: "trusted"),
+            extent: extent,
+            entity: try SirenDocument(decoding: Array(row.decode(Data.self, forColumn: "entity"))).entity,
+            entityTag: try row.decode(forColumn: "tag"),
+            lastModified: try row.decode(forColumn: "modified"),
+            at: Date(timeIntervalSince1970: try row.decode(forColumn: "at")),
+            expires: Date(timeIntervalSince1970: try row.decode(forColumn: "expires"))
+        )
     }
 }

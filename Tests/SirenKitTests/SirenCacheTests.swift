@@ -130,6 +130,62 @@ import Testing
         #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
     }
 
+    private static let page = 4096
+
+    /// Keeps enough for several pages, and returns the file.
+    private func fill() async throws -> Data {
+        do { try await SirenCache(path: path).keep((0..<200).map { StoreRules.record("\($0)") }) }
+        let data = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(data.count > 20 * Self.page)
+        return data
+    }
+
+    @Test func damageOfAnyPageIsNoticed() async throws {
+        let whole = try await fill()
+        for page in 1..<whole.count / Self.page {
+            var data = whole
+            let bytes = page * Self.page..<(page + 1) * Self.page
+            data.replaceSubrange(bytes, with: [UInt8](repeating: 0xA5, count: Self.page))
+            for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
+            try data.write(to: URL(fileURLWithPath: path))
+            let cache = try SirenCache(path: path)
+            for guid in ["0", "100", "199"] {
+                #expect(try await cache.record(guid: guid, api: StoreRules.api) == nil, "page \(page)")
+            }
+            try await cache.keep([StoreRules.record("x")])
+            #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil)
+        }
+    }
+
+    @Test func damageOfAnOpenFileIsNoError() async throws {
+        let whole = try await fill()
+        let (one, other) = (try SirenCache(path: path), try SirenCache(path: path))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seek(toOffset: UInt64(Self.page))
+        try file.write(contentsOf: [UInt8](repeating: 0xA5, count: whole.count - Self.page))
+        try file.close()
+        // Then the first no longer goes by what it remembers of the file.
+        try await other.keep([StoreRules.record("y")])
+        #expect(try await one.record(guid: "0", api: StoreRules.api) == nil)
+        try await one.keep([StoreRules.record("x")])
+        let next = try SirenCache(path: path)
+        for cache in [one, next] { #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil) }
+    }
+
+    @Test func aRecordThatWasDamagedIsNotThere() async throws {
+        do { try await SirenCache(path: path).keep([StoreRules.record("1"), StoreRules.record("2")]) }
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let entity = try #require(data.range(of: Data(StoreRules.record("1").entity.json)))
+        data[entity.lowerBound] = 0xA5
+        try data.write(to: URL(fileURLWithPath: path))
+        let cache = try SirenCache(path: path)
+        let records = [
+            try await cache.record(guid: "1", api: StoreRules.api),
+            try await cache.record(guid: "2", api: StoreRules.api),
+        ]
+        #expect(records.compactMap(\.self).count == 1)
+    }
+
     @Test func processesShareTheFile() async throws {
         let caches = try (0..<4).map { _ in try SirenCache(path: path) }
         try await withThrowingTaskGroup(of: Void.self) { group in
