@@ -42,6 +42,28 @@ import Testing
         )
     }
 
+    @Test func aChangeThatIsCancelledForgets() async throws {
+        let url = "https://shop.example/orders/42"
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let transport = InMemoryTransport { request in
+            guard request.method == "DELETE" else { return .siren(SirenClientTests.order) }
+            start.yield()
+            try await Task.sleep(for: .seconds(600))
+            return SirenResponse()
+        }
+        let client = try SirenClient(transport, store: SirenCache(path: path))
+        _ = try await client.follow(SirenLink(rel: [], href: url))
+        let task = Task { try await client.submit(actionNamed: "drop", onEntityWithGUID: url) }
+        var starts = started.makeAsyncIterator()
+        await starts.next()
+        _ = try await client.link(rel: "next", ofEntityWithGUID: url)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: SirenRequestError.linkNotFound(rel: "next", guid: url)) {
+            try await client.link(rel: "next", ofEntityWithGUID: url)
+        }
+    }
+
     @Test func severalAPIsShareTheFile() async throws {
         func client(_ host: String) throws -> (SirenClient, InMemoryTransport) {
             let document = #"{"links":[{"rel":["self"],"href":"/42"}],"properties":{"id":42}}"#

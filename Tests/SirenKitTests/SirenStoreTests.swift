@@ -173,6 +173,71 @@ import Testing
         _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
     }
 
+    /// How a change ends, and whether what was kept of its URL is forgotten.
+    static let ends: [(any Error, Bool)] = [
+        (SirenTransportError(.lost), true), (SirenTransportError(.timedOut), true),
+        (SirenTransportError(.tooLong), true), (CancellationError(), true), (SirenTransportError(.notConnected), false),
+        (SirenTransportError(.notTrusted), false),
+    ]
+
+    @Test(arguments: ends, ["POST", "PUT", "DELETE", "GET"])
+    func changesWhoseAnswerIsLostForget(_ end: (any Error, Bool), _ method: String) async throws {
+        let shop = Shop(["GET \(Self.url)": [Self.document(#""class":["order"]"#)]])
+        for href in [Self.url, "/moved"] {
+            let answers = shop.transport
+            let transport = InMemoryTransport { request in
+                if request.url.path() == "/moved" { return .redirect(307, Self.url) }
+                guard answers.requests.isEmpty else { throw end.0 }
+                return try await answers.send(request)
+            }
+            let client = try SirenClient(transport, shop.session)
+            _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+            await #expect(throws: (any Error).self) {
+                try await client.submit(SirenAction(name: "a", href: href, method: method))
+            }
+            // Behind the redirect something was sent, and whether that was all is not known.
+            let isForgotten = method != "GET" && (end.1 || href == "/moved")
+            let link = try? await client.link(rel: "next", ofEntityWithGUID: Self.url)
+            #expect((link == nil) == isForgotten)
+        }
+    }
+
+    @Test func changesWhoseAnswerIsNoneForget() async throws {
+        let shop = Shop([
+            "GET \(Self.url)": [Self.document(#""class":["order"]"#)], "POST \(Self.url)": [.siren("{")],
+            "POST https://shop.example/moved": [.redirect(308, Self.url)],
+        ])
+        let client = try SirenClient(shop.transport, shop.session)
+        for href in [Self.url, "/moved"] {
+            _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+            _ = try await client.link(rel: "next", ofEntityWithGUID: Self.url)
+            await #expect(throws: SirenTransferError.self) {
+                try await client.submit(SirenAction(name: "a", href: href, method: "POST"))
+            }
+            await #expect(throws: SirenRequestError.linkNotFound(rel: "next", guid: Self.url)) {
+                try await client.link(rel: "next", ofEntityWithGUID: Self.url)
+            }
+        }
+    }
+
+    @Test func whatIsBehindAChangeKeepsItsTag() async throws {
+        var answer = Self.document(#""class":["order"]"#)
+        answer.headers["ETag"] = "\"1\""
+        let shop = Shop([
+            "POST https://shop.example/orders": [.redirect(303, "/orders/42?full")],
+            "PUT \(Self.url)": [answer], "GET \(Self.url)?full": [answer], "GET \(Self.url)": [answer],
+        ])
+        let transport = shop.transport
+        let client = try SirenClient(transport, shop.session)
+        for (method, href, line, tag) in [
+            ("POST", "/orders", "GET \(Self.url)?full", "\"1\""), ("PUT", Self.url, "GET \(Self.url)", nil),
+        ] {
+            _ = try await client.submit(SirenAction(name: "a", href: href, method: method))
+            _ = try await client.refresh(entityWithGUID: Self.url)
+            #expect(transport.lines.last == line && transport.requests.last?.headers["If-None-Match"] == tag)
+        }
+    }
+
     @Test func anAnswerToAChangeIsTheEntitysOwn() async throws {
         let shop = Shop([
             "POST https://shop.example/orders": [Self.document(#""class":["order"]"#)],

@@ -88,6 +88,8 @@ public final class SirenClient: Sendable {
 
     /// Submits an action, of an answer or of one's own.
     ///
+    /// What was kept of a URL where something was changed is forgotten, also if it may have been and the answer was lost.
+    ///
     /// - Parameter parameters: values for the action's fields, by name. What is not sent of them is listed in the answer.
     /// - Throws: ``SirenRequestError`` if a value does not fit its field; no server is asked then.
     public func submit(_ action: SirenAction, parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
@@ -251,16 +253,44 @@ public final class SirenClient: Sendable {
             authorization: authorizationHeaderValue,
             isTrusted: isTrusted
         )
-        let (response, last, redirects) = try await exchange.perform(method, url, body: body, conditions: conditions)
-        var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
-        await keep(&answer, changing: ["GET", "HEAD"].contains(method) ? nil : url)
-        return answer
+        var changed: [URL] = []
+        do {
+            let (response, last, redirects) = try await exchange.perform(
+                method,
+                url,
+                body: body,
+                conditions: conditions,
+                changed: &changed
+            )
+            var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
+            if answer.outcome != .failed { await forget(changed) }
+            await keep(&answer, isOfChange: changed.count > redirects.count)
+            return answer
+        } catch {
+            if !(error is SirenRequestError) { await forget(changed) }
+            throw error
+        }
+    }
+
+    /// Forgets what was kept of URLs where something was changed, also in a task that is cancelled.
+    private func forget(_ changed: [URL]) async {
+        guard !changed.isEmpty else { return }
+        await Task {
+            for url in changed {
+                unstored.forget(url: url, api: manifestURL)
+                do {
+                    try await store.forget(url: url, api: manifestURL)
+                } catch {
+                    session.logger.warning("links and actions could not be forgotten: \(error)")
+                }
+            }
+        }.value
     }
 
     /// Keeps what the answer shows. Where that fails, the answer is as good.
     ///
-    /// - Parameter changed: where something was changed, so that what was kept of it holds no longer.
-    private func keep(_ answer: inout SirenAnswer, changing changed: URL?) async {
+    /// - Parameter isOfChange: whether it answers a change, and not what was asked for behind one (303).
+    private func keep(_ answer: inout SirenAnswer, isOfChange: Bool) async {
         let now = session.surroundings.now()
         let (expires, isStored) = freshness(answer.headers, now)
         do {
@@ -268,15 +298,11 @@ public final class SirenClient: Sendable {
                 unstored.renew(url: answer.url, api: manifestURL, at: now, expires: expires)
                 return try await store.renew(url: answer.url, api: manifestURL, at: now, expires: expires)
             }
-            if let changed, answer.outcome != .failed {
-                unstored.forget(url: changed, api: manifestURL)
-                try await store.forget(url: changed, api: manifestURL)
-            }
             guard answer.outcome != .failed, let entity = answer.entity else { return }
             let identities = session.mapping.identities(in: entity, base: answer.url)
             answer.identityProblems = identities.problems
             // What answers a change stands for the entity, not for where the change was sent.
-            let own = changed == nil ? nil : entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) }
+            let own = !isOfChange ? nil : entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) }
             let source = own?.origin == answer.url.origin ? own ?? answer.url : answer.url
             let record = SirenRecord(
                 guid: "",
@@ -285,8 +311,8 @@ public final class SirenClient: Sendable {
                 isTrusted: session.trusts(answer.url, manifest: manifestURL),
                 extent: .document,
                 entity: SirenEntity(),
-                entityTag: changed == nil ? answer.headers["ETag"] : nil,
-                lastModified: changed == nil ? answer.headers["Last-Modified"] : nil,
+                entityTag: isOfChange ? nil : answer.headers["ETag"],
+                lastModified: isOfChange ? nil : answer.headers["Last-Modified"],
                 at: now,
                 expires: expires
             )

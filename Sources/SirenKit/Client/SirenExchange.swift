@@ -15,13 +15,16 @@ struct SirenExchange: Sendable {
     /// Sends the request and follows where the server leads: never from HTTPS to HTTP, and with a body or a key to another
     /// origin only if it is trusted.
     ///
-    /// - Parameter conditions: header fields of the first request alone, since they are about what is there.
+    /// - Parameters:
+    ///   - conditions: header fields of the first request alone, since they are about what is there.
+    ///   - changed: gets the URLs where something may be changed, also if there is no answer.
     /// - Returns: the last answer, and the URLs that led to it.
     func perform(
         _ method: String,
         _ url: URL,
         body: SirenBody? = nil,
-        conditions: SirenHeaders = [:]
+        conditions: SirenHeaders = [:],
+        changed: inout [URL]
     ) async throws -> (SirenResponse, url: URL, redirects: [URL]) {
         guard SirenHeaders.isToken(method) else { throw SirenRequestError.methodInvalid(method) }
         guard url.origin != nil else { throw SirenRequestError.referenceInvalid(url.absoluteString) }
@@ -33,6 +36,7 @@ struct SirenExchange: Sendable {
             request.headers = headers(for: request, key: key)
             if redirects.isEmpty { request.headers.fields += conditions.fields }
             if let name = request.headers.unsendable { throw SirenRequestError.headerInvalid(name) }
+            if !["GET", "HEAD"].contains(request.method) { changed.append(request.url) }
             let response = try await attempt(request, wasSent: !redirects.isEmpty)
             guard let target = try target(of: response, from: request.url) else {
                 return (response, request.url, redirects)
