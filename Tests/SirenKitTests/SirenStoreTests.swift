@@ -250,31 +250,32 @@ import Testing
         #expect(transport.lines.last == "GET \(Self.url)")
     }
 
-    @Test func noOtherServerSaysWhatOneCanDo() async throws {
-        let poison = #"""
-            {"entities":[{"rel":["item"],"links":[{"rel":["self"],"href":"\#(Self.url)"}],
-            "actions":[{"name":"a","method":"POST","href":"/theirs"}]},
-            {"rel":["item"],"links":[{"rel":["self"],"href":"/own"}],"actions":[{"name":"a","href":"/own"}]}],
-            "links":[{"rel":["self"],"href":"https://shop.example/unknown"}]}
-            """#
+    /// What a server says of an entity of another: as its document, within one, as a link.
+    static let claims = [
+        #"{"links":[{"rel":["self"],"href":"\#(url)"},{"rel":["next"],"href":"/theirs"}],"#
+            + #""actions":[{"name":"a","href":"/theirs"}]}"#,
+        #"{"entities":[{"rel":["item"],"links":[{"rel":["self"],"href":"\#(url)"},{"rel":["next"],"href":"/theirs"}],"#
+            + #""actions":[{"name":"a","href":"/theirs"}]}]}"#,
+        #"{"entities":[{"rel":["item"],"href":"\#(url)"}]}"#,
+    ]
+
+    @Test(arguments: claims, [("https://other.example", false), ("https://partner.example", true)])
+    func noOtherServerSaysWhatOneCanDo(_ claim: String, _ server: (origin: String, prevails: Bool)) async throws {
         let shop = Shop([
-            "GET \(Self.url)": [
-                Self.document(#""actions":[{"name":"a","method":"POST","href":"/ours"}]"#)
-            ],
-            "GET https://other.example/x": [.siren(poison)],
+            "GET \(Self.url)": [Self.document(#""actions":[{"name":"a","href":"/ours"}]"#)],
+            "GET \(server.origin)/x": [.siren(claim)],
         ])
-        let transport = shop.transport
-        let client = try SirenClient(transport, shop.session)
+        var session = shop.session
+        session.furtherOrigins = [try #require(URL(string: "https://partner.example"))]
+        let client = try SirenClient(shop.transport, session)
         _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        // What is known is stale, so that what is trusted replaces it, even if it has less of the entity.
         shop.pass(.seconds(10_000))
-        _ = try await client.follow(SirenLink(rel: [], href: "https://other.example/x"))
-        _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
-        _ = try await client.submit(actionNamed: "a", onEntityWithGUID: "https://other.example/own")
-        #expect(
-            transport.lines.suffix(2) == [
-                "POST https://shop.example/ours", "GET https://other.example/own",
-            ]
-        )
+        _ = try await client.follow(SirenLink(rel: [], href: server.origin + "/x"))
+        let link = try? await client.link(rel: "next", ofEntityWithGUID: Self.url)
+        let action = try? await client.action(named: "a", onEntityWithGUID: Self.url)
+        #expect((link?.href == Self.next) == !server.prevails)
+        #expect((action?.href == "https://shop.example/ours") == !server.prevails)
     }
 
     @Test func anotherServerThatClaimsFirstLoses() async throws {
