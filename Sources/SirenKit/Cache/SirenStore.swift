@@ -193,7 +193,8 @@ extension SirenEntity {
         }
     }
 
-    /// Without properties, titles and unknown members, and with links in place of the entities within it.
+    /// Without properties, and with links in place of the entities within it. Its links and actions keep their titles;
+    /// other titles and unknown members are left out, but for those of fields, where their constraints are.
     private func kept(storesValues: Bool) -> SirenEntity {
         let related: [SirenSubEntity] = entities.compactMap { sub in
             switch sub {
