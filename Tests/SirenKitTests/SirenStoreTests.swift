@@ -158,6 +158,7 @@ import Testing
             "GET \(Self.url)": [Self.document(#""class":["order"]"#)], "GET \(Self.next)": [.siren("{}")],
             "DELETE \(Self.url)": [SirenResponse(status: 409), SirenResponse(status: 204)],
             "PUT \(Self.url)": [Self.document(#""actions":[{"name":"a","href":"/next"}]"#)],
+            "PATCH \(Self.url)": [.redirect(303, "/missing")],
         ])
         let client = try SirenClient(shop.transport, shop.session)
         let remove = SirenAction(name: "a", href: Self.url, method: "DELETE")
@@ -171,6 +172,11 @@ import Testing
         // What answers a change is kept in its place.
         _ = try await client.submit(SirenAction(name: "a", href: Self.url, method: "PUT"))
         _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+        // It was done, whatever is behind it.
+        #expect(try await client.submit(SirenAction(name: "a", href: Self.url, method: "PATCH")).status == 404)
+        await #expect(throws: SirenRequestError.self) {
+            try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+        }
     }
 
     /// How a change ends, and whether what was kept of its URL is forgotten.

@@ -263,8 +263,10 @@ public final class SirenClient: Sendable {
                 changed: &changed
             )
             var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
-            if answer.outcome != .failed { await forget(changed) }
-            await keep(&answer, isOfChange: changed.count > redirects.count)
+            let isOfChange = changed.count > redirects.count
+            // What leads on to something else did not fail itself.
+            if answer.outcome != .failed || !isOfChange { await forget(changed) }
+            await keep(&answer, isOfChange: isOfChange)
             return answer
         } catch {
             if !(error is SirenRequestError) { await forget(changed) }
@@ -302,7 +304,7 @@ public final class SirenClient: Sendable {
             let identities = session.mapping.identities(in: entity, base: answer.url)
             answer.identityProblems = identities.problems
             // What answers a change stands for the entity, not for where the change was sent.
-            let own = !isOfChange ? nil : entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) }
+            let own = isOfChange ? entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) } : nil
             let source = own?.origin == answer.url.origin ? own ?? answer.url : answer.url
             let record = SirenRecord(
                 guid: "",
@@ -338,6 +340,6 @@ public final class SirenClient: Sendable {
     /// A number of seconds; one that is too large is 2³¹ (RFC 9111, 1.2.2).
     private static func seconds(_ text: Substring) -> Double? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 ^ 0x30 < 10 }) else { return nil }
-        return min(Double(text) ?? .infinity, 1 << 31)
+        return min(Double(text) ?? .infinity, 2_147_483_648)
     }
 }
