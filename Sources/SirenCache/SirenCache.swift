@@ -72,15 +72,15 @@ public final class SirenCache: SirenStore {
         }
         sqlite3_busy_timeout(connection, 5000)
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
-        // A process may have been killed before it made the table.
-        let isEmpty = size == 0 || size >= 512 && number("schema_version", connection) == 0
-        guard isEmpty || number("application_id", connection) == application else { throw NotACache(path: path) }
+        // A process may have been killed before it made the table, but after GRDB made and removed one of its own.
+        let isEmpty = size == 0 || size >= 512 && number("SELECT count(*) FROM sqlite_master", connection) == 0
+        guard isEmpty || number("PRAGMA application_id", connection) == application else { throw NotACache(path: path) }
     }
 
-    private static func number(_ pragma: String, _ connection: OpaquePointer?) -> Int32? {
+    private static func number(_ sql: String, _ connection: OpaquePointer?) -> Int32? {
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
-        guard sqlite3_prepare_v2(connection, "PRAGMA \(pragma)", -1, &statement, nil) == SQLITE_OK,
+        guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK,
             sqlite3_step(statement) == SQLITE_ROW
         else { return nil }
         return sqlite3_column_int(statement, 0)

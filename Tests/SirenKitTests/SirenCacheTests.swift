@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -138,6 +139,20 @@ import Testing
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(text.utf8))
         }
         #expect(throws: POSIXError.self) { try SirenCache(path: folder + "/no/cache") }
+    }
+
+    @Test func aFileThatWasHardlyBegunIsTaken() async throws {
+        do { try await DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") } }
+        let cache = try SirenCache(path: path)
+        try await cache.keep([StoreRules.record("1")])
+        #expect(try await cache.record(guid: "1", api: StoreRules.api) != nil)
+    }
+
+    @Test func tablesOfOthersStayAsTheyAre() async throws {
+        let other = try DatabaseQueue(path: path)
+        try await other.write { try $0.execute(sql: "CREATE TABLE a (b)") }
+        #expect(throws: SirenCache.NotACache(path: path)) { try SirenCache(path: path) }
+        #expect(try await other.read { try $0.tableExists("a") })
     }
 
     @Test func damagedCachesAreBegunAnew() async throws {
