@@ -324,6 +324,24 @@ import Testing
         }
     }
 
+    @Test func whoIsNoLongerTrustedIsAskedWithoutSecrets() async throws {
+        let partner = "https://partner.example/x"
+        let document = #"{"links":[{"rel":["self"],"href":""},{"rel":["next"],"href":"\#(Self.next)"}]}"#
+        let store = MemorySirenStore()
+        let shop = Shop(["GET \(partner)": [.siren(document)]])
+        for origins in [[try #require(URL(string: partner))], []] {
+            var session = shop.session
+            session.furtherOrigins = origins
+            let transport = shop.transport
+            let client = try SirenClient(transport, session, store: store)
+            client.authorizationHeaderValue = "geheim"
+            if !origins.isEmpty { _ = try await client.follow(SirenLink(rel: [], href: partner)) }
+            _ = try await client.follow(rel: "next", ofEntityWithGUID: partner)
+            #expect(transport.lines.last == "GET \(Self.next)")
+            #expect((transport.requests.last?.headers["Authorization"] == nil) == origins.isEmpty)
+        }
+    }
+
     @Test func errorsAreNotKept() async throws {
         var answer = Self.document(#""class":["error"]"#)
         answer.status = 500

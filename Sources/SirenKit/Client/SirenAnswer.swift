@@ -140,7 +140,7 @@ public enum SirenTransferError: Error, Sendable, Hashable, CustomStringConvertib
             "the server led from one URL to the next more than \(most) times; ask its maker"
         case .redirectInvalid: "the server led to where one cannot go; ask its maker"
         case .redirectRefused(let url):
-            "the server led to \(url.forLogs), where the request may not go; ask its maker, or add that origin"
+            "the server led to \(url.forLogs), where the request may not go; ask its maker, or trust that origin if it has HTTPS"
         case .documentRefused(let url, let error): "\(url.forLogs): \(error.description)"
         }
     }

@@ -7,7 +7,8 @@ import Synchronization
 /// What a server shows is kept, so that one can go on from an entity that is known by its GUID, also after a restart.
 /// Trusted is what comes from the manifest's origin and ``SirenSession/furtherOrigins``. What another server shows is kept
 /// only of entities of which nothing trusted is kept, and may be followed and submitted like that, wherever it leads; such
-/// a request carries neither the authorization nor the session's headers, not even to the manifest's origin.
+/// a request carries neither the authorization nor the session's headers, not even to the manifest's origin. Links and
+/// actions that are passed to the client count as the application's own, from wherever they are.
 ///
 /// Failures before anything was sent are ``SirenRequestError``, those after it ``SirenTransferError``; what a server refuses
 /// is an answer. Each call ends when its task is cancelled.
@@ -81,7 +82,7 @@ public final class SirenClient: Sendable {
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
         let (link, record) = try await kept(rel, of: guid)
-        var answer = try await get(link.href, parameters, isTrusted: record.isTrusted)
+        var answer = try await get(link.href, parameters, isTrusted: isTrusted(record))
         answer.isFromStale = isStale(record)
         return answer
     }
@@ -124,7 +125,7 @@ public final class SirenClient: Sendable {
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
         let (action, record) = try await kept(actionNamed: name, of: guid)
-        var answer = try await submit(action, parameters, isTrusted: record.isTrusted)
+        var answer = try await submit(action, parameters, isTrusted: isTrusted(record))
         answer.isFromStale = isStale(record)
         return answer
     }
@@ -231,6 +232,11 @@ public final class SirenClient: Sendable {
     }
 
     private func isStale(_ record: SirenRecord) -> Bool { record.expires < session.surroundings.now() }
+
+    /// Whether it came from where what is secret may still go.
+    private func isTrusted(_ record: SirenRecord) -> Bool {
+        record.isTrusted && session.trusts(record.url, manifest: manifestURL)
+    }
 
     private func refresh(_ url: URL, _ tag: String?, _ modified: String?) async throws -> SirenAnswer {
         var conditions = SirenHeaders()
