@@ -16,7 +16,9 @@ let package = Package(
         .package(
             name: "ClubKit",
             path: "..",
-            traits: [.defaults, .trait(name: "Network", condition: .when(traits: ["Network"]))]
+            // The default ones too. In this order SwiftPM gives the compiler the same flags as in a build of ClubKit itself,
+            // so that in its folder the libraries are not compiled anew.
+            traits: ["PCSC", .trait(name: "Network", condition: .when(traits: ["Network"])), "NFC"]
         )
     ],
     targets: [

@@ -58,15 +58,22 @@ package struct FormDialogue {
                 isSeveral ? text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } : [text]
             let inputs = texts.map { read($0 == "\"\"" ? "" : $0, field, choices) }
             let input: SirenInput? = text.isEmpty ? nil : isSeveral ? .list(inputs) : inputs.first
-            if let problem = field.problem(with: input) {
-                console.say("  \(problem)")
-            } else if case .file(let file)? = inputs.first, input != nil, case .path(let path) = file.content,
-                !FileManager.default.isReadableFile(atPath: path)
-            {
-                console.say("  the file cannot be read")
-            } else {
-                return input
+            guard let complaint = complaint(about: input, field, choices) else { return input }
+            console.say("  \(complaint)")
+        }
+    }
+
+    private func complaint(about input: SirenInput?, _ field: SirenField, _ choices: [SirenChoice]) -> String? {
+        if let problem = field.problem(with: input) { return problem.description }
+        switch input {
+        // A server may take any text for a tick, but nobody means one.
+        case .text where field.type == .checkbox && choices.isEmpty: return "yes or no"
+        case .file(let file):
+            guard case .path(let path) = file.content, !FileManager.default.isReadableFile(atPath: path) else {
+                return nil
             }
+            return "the file cannot be read"
+        default: return nil
         }
     }
 
