@@ -1,5 +1,5 @@
 """Shops as Flask serves them: says its port. Under each first segment of a path is one, with a log of what it got."""
-import collections, gzip, json, sys, threading, time
+import collections, gzip, json, sys, threading, time, zlib
 
 import flask
 from flask import request
@@ -8,6 +8,7 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 SIREN = "application/vnd.siren+json"
 ANY = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 app = flask.Flask(__name__)
+app.logger.disabled = True
 logs = collections.defaultdict(list)
 counts = collections.Counter()
 
@@ -77,13 +78,13 @@ def manifest():
             link("related", request.args.get("elsewhere", "") + "notes"),
         ],
         "actions": [{
-            "name": "find-orders", "href": "orders?sort=date",
+            "name": "find-orders", "href": "orders?sort=date#list",
             "fields": [
                 {"name": "status", "type": "hidden", "value": "open"}, {"name": "q", "type": "search"},
                 {"name": "page", "type": "number", "value": 1},
             ],
         }],
-    })
+    }, Set_Cookie="visit=1; Path=/")
 
 
 @at("orders")
@@ -213,8 +214,10 @@ def maintenance():
 
 @at("packed")
 def packed():
-    body = gzip.compress(json.dumps({"title": "x" * 5000}).encode())
-    return flask.Response(body, 200, {"Content-Encoding": "gzip"}, content_type=SIREN)
+    encoding = request.args.get("as", "gzip")
+    pack = {"gzip": gzip.compress, "deflate": zlib.compress}[encoding]
+    body = pack(json.dumps({"title": "x" * 5000}).encode()) if "nothing" not in request.args else b""
+    return flask.Response(body, 200, {"Content-Encoding": encoding}, content_type=SIREN + "; charset=utf-8")
 
 
 @at("streamed")
@@ -278,6 +281,17 @@ def account():
     return siren({"links": [link("self", ""), link("next", "terms")]}, Cache_Control="private, no-store")
 
 
+@at("rooms/")
+def rooms():
+    # Flask leads here from where the slash is missing.
+    return siren({"links": [link("item", "1")]})
+
+
+@at("broken")
+def broken():
+    raise NotImplementedError
+
+
 @at("claim")
 def claim():
     # Says that it is an entity of another server.
@@ -286,7 +300,7 @@ def claim():
 
 @at("<path:rest>", *ANY)
 def anything(rest):
-    return siren({"class": ["anything"]})
+    return siren({"class": ["anything"], "title": rest})
 
 
 class Handler(WSGIRequestHandler):
