@@ -295,7 +295,7 @@ let package = Package(
             name: "SirenKitTests",
             dependencies: [
                 "SirenCache", "SirenKit", "TestSupport", "siren-cache-writer",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .testTarget(name: "LPMSirenKitTests", dependencies: ["LPMSirenKit", "SirenKit"]),

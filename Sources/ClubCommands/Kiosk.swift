@@ -193,7 +193,12 @@ struct Kiosk: ToolCommand {
     private var scenarioFile: ScenarioFile? { scenarios.map { ScenarioFile(path: $0) } }
 
     func perform() async throws {
-        guard let config else { return try await serveTaps() }
+        guard let config else {
+            if let file = (try? database.place())?.file?.path {
+                Output.tell("This is the club of \(file). Its other settings do not count without --config \(file).")
+            }
+            return try await serveTaps()
+        }
         var kiosk = self
         try await output.output.tellingErrors { kiosk = try Self.merged(config) }
         try await kiosk.serveTaps()
@@ -201,7 +206,8 @@ struct Kiosk: ToolCommand {
 
     /// The kiosk of a file and of the options that were given besides.
     private static func merged(_ path: String) throws -> Kiosk {
-        let file = try KioskFile.ofKiosk(path)
+        let file: KioskFile
+        do throws(KioskFileError) { file = try KioskFile.ofKiosk(path) } catch { throw error.forThisUser }
         var given: [String] = []
         var words = CommandLine.arguments.drop { $0 != configuration.commandName ?? "kiosk" }.dropFirst().makeIterator()
         while let word = words.next() {

@@ -132,8 +132,10 @@ public final class LPMSirenSessionManager: Sendable {
         withParameters parameters: [String: SirenInput]? = nil,
         completion: @escaping Completion
     ) async throws -> LPMSirenTask {
-        let link = try await coded { try await client.link(rel: relationship, ofEntityWithGUID: guid) }
-        return GETLink(link, withParameters: parameters, completion: completion)
+        _ = try await coded { try await client.link(rel: relationship, ofEntityWithGUID: guid) }
+        return request(completion) {
+            try await $0.follow(rel: relationship, ofEntityWithGUID: guid, parameters: parameters ?? [:])
+        }
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -147,11 +149,7 @@ public final class LPMSirenSessionManager: Sendable {
         withParameters parameters: [String: SirenInput]? = nil,
         completion: @escaping Completion
     ) throws -> LPMSirenTask {
-        do {
-            _ = try action.form(parameters ?? [:])
-        } catch {
-            throw LPMSirenKitError(error) ?? error as any Error
-        }
+        try check(action, parameters)
         return request(completion) { try await $0.submit(action, parameters: parameters ?? [:]) }
     }
 
@@ -169,7 +167,18 @@ public final class LPMSirenSessionManager: Sendable {
         completion: @escaping Completion
     ) async throws -> LPMSirenTask {
         let action = try await coded { try await client.action(named: name, onEntityWithGUID: guid) }
-        return try HTTPAction(with: action, withParameters: parameters, completion: completion)
+        try check(action, parameters)
+        return request(completion) {
+            try await $0.submit(actionNamed: name, onEntityWithGUID: guid, parameters: parameters ?? [:])
+        }
+    }
+
+    private func check(_ action: LPMSirenActionModel, _ parameters: [String: SirenInput]?) throws {
+        do {
+            _ = try action.form(parameters ?? [:])
+        } catch {
+            throw LPMSirenKitError(error) ?? error as any Error
+        }
     }
 
     private func coded<Value>(_ find: () async throws -> Value) async throws -> Value {

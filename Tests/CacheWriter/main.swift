@@ -3,13 +3,16 @@ import Foundation
 import SirenCache
 import SirenKit
 
+let api = URL(string: "https://a.example/") ?? URL(fileURLWithPath: "/")
 let cache = try SirenCache(path: CommandLine.arguments[1])
 for round in 0... {
     let records = (0..<20).map { number in
         let base = "https://a.example/\(number)"
         return SirenRecord(
             guid: "\(number)",
+            api: api,
             url: URL(string: base) ?? URL(fileURLWithPath: "/"),
+            isTrusted: true,
             extent: .document,
             entity: SirenEntity(
                 links: (0..<number + 1).map { SirenLink(rel: ["x:\($0)"], href: "\(base)/\($0)/\(round)") }

@@ -23,7 +23,8 @@ struct ConfigToolTests {
         TestReport.add(section: "configuration", lines: [KioskFile.table])
         #expect(try Page.text("Packaging/kiosk.conf") == KioskFile.example())
         #expect(try Page.text("Documentation/configuration.md").contains("\n" + KioskFile.table))
-        let file = try scratch.write(outcome.output, to: "kiosk.conf")
+        let own = outcome.output.replacingOccurrences(of: "/var/lib/clubkit", with: scratch.path)
+        let file = try scratch.write(own, to: "kiosk.conf")
         let check = try await Tool.clubctl.run("config", "check", file)
         #expect(check.status == 0 && check.output.isEmpty, "\(check)")
     }
@@ -52,6 +53,13 @@ struct ConfigToolTests {
         let inner = try await Tool.clubctl.run("config", "check", file)
         #expect(inner.status == 65 && inner.output.contains("\(faulty):3:"), "\(inner)")
         #expect(try await Tool.clubctl.run("config", "check", scratch.file("none")).status == 66)
+        _ = try scratch.write("a: ]\n", to: "file")
+        _ = try scratch.write("database: file/club.sqlite\n", to: "kiosk.conf")
+        let nowhere = try await Tool.clubctl.run("config", "check", file)
+        #expect(nowhere.status == 66 && nowhere.output.contains("kiosk.conf:1:1: database: nothing can be made in"))
+        let secret = try scratch.write("hunter2\n", to: "token")
+        let token = try await Tool.clubctl.run("config", "check", secret)
+        #expect(token.status == 65 && !token.output.contains("hunter2"), "\(token)")
         let kiosk = try await Tool.clubctl.run("kiosk", "--config", scratch.file("none"), "--once")
         #expect(kiosk.status == 66)
     }

@@ -18,13 +18,17 @@ struct SetupToolTests {
         path = club.scratch.file("kiosk.conf")
     }
 
-    /// - Parameter timeout: how long a card is waited for, in seconds.
-    private func setup(timeout: Int = 60) throws -> TerminalTool {
+    /// - Parameters:
+    ///   - timeout: how long a card is waited for, in seconds.
+    ///   - served: the file that the service reads; by default that which is written.
+    private func setup(timeout: Int = 60, served: String? = nil) throws -> TerminalTool {
+        let served = served ?? path
         // One that reports what it was asked for, runs nothing, and fails to enable the first time.
         let log = scratch.file("systemctl.log")
         let script = """
             #!/bin/sh
             [ "$1" = is-active ] && exit 3
+            [ "$1" = show ] && echo '{ path=/usr/bin/clubctl ; argv[]=/usr/bin/clubctl kiosk --config \(served) ; }' && exit
             echo "$*" >> '\(log)'
             if [ "$1" = enable ] && [ ! -e '\(log).failed' ]; then
                 touch '\(log).failed'; echo 'Failed to enable: no such unit' >&2; exit 1
@@ -84,6 +88,8 @@ struct SetupToolTests {
 
         await tool.expect("4 of 5")
         #if NETWORK
+        tool.type("5\n")
+        await tool.expect("Write 1, 2 or 3")
         let busy = try listener()
         tool.type("127.0.0.1:\(busy.port)\n")
         await tool.expect("Nothing can listen on 127.0.0.1:\(busy.port)")
@@ -201,6 +207,43 @@ struct SetupToolTests {
         let file = try KioskFile(path: path)
         #expect(file["clubName"] == "Old Hall" && file["cooldownSeconds"] == "5" && file["http.address"] == nil)
         #expect(file.settings["messages.programs"]?.values == ["print=/bin/true"])
+    }
+
+    @Test("A service that reads another file is not started", .enabled(if: geteuid() == 0))
+    func otherService() async throws {
+        let tool = try setup(served: KioskFile.standardPath)
+        for (title, answer) in Self.answers {
+            await tool.expect(title)
+            tool.type(title == "1 of 5" ? "Hall\n" : title == "5 of 5" ? "yes\n" : answer)
+        }
+        await tool.expect("does not read \(path)")
+        #expect(!FileManager.default.fileExists(atPath: path))
+        tool.type("no\n")
+        #expect(await tool.finish() == 0, "\(tool.screen)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("systemctl.log")))
+    }
+
+    @Test("A link stays one, and its file keeps owner and mode; one that leads nowhere is refused")
+    func links() async throws {
+        let real = try scratch.write(Self.former, to: "real.conf")
+        chmod(real, 0o604)
+        if geteuid() == 0 { chown(real, 4711, 4712) }
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "real.conf")
+        let tool = try setup()
+        for (title, answer) in Self.answers {
+            await tool.expect(title)
+            tool.type(title == "1 of 5" ? "New Hall\n" : answer)
+        }
+        #expect(await tool.finish() == 0, "\(tool.screen)")
+        var status = stat()
+        #expect(lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o604)
+        if geteuid() == 0 { #expect(status.st_uid == 4711 && status.st_gid == 4712) }
+        #expect(try KioskFile(path: real)["clubName"] == "New Hall")
+
+        unlink(real)
+        let refused = try setup()
+        #expect(await refused.finish() == 66 && refused.screen.contains("a link to a file that is not there"))
     }
 
     @Test("A file with a fault is mended first, and stays as it is")

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestSupport
 import Testing
 
@@ -42,6 +43,56 @@ import Testing
         )
     }
 
+    @Test func aChangeThatIsCancelledForgets() async throws {
+        let url = "https://shop.example/orders/42"
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let transport = InMemoryTransport { request in
+            guard request.method == "DELETE" else { return .siren(SirenClientTests.order) }
+            start.yield()
+            try await Task.sleep(for: .seconds(600))
+            return SirenResponse()
+        }
+        let client = try SirenClient(transport, store: SirenCache(path: path))
+        _ = try await client.follow(SirenLink(rel: [], href: url))
+        let task = Task { try await client.submit(actionNamed: "drop", onEntityWithGUID: url) }
+        var starts = started.makeAsyncIterator()
+        await starts.next()
+        _ = try await client.link(rel: "next", ofEntityWithGUID: url)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: SirenRequestError.linkNotFound(rel: "next", guid: url)) {
+            try await client.link(rel: "next", ofEntityWithGUID: url)
+        }
+    }
+
+    @Test func severalAPIsShareTheFile() async throws {
+        func client(_ host: String) throws -> (SirenClient, InMemoryTransport) {
+            let document = #"{"links":[{"rel":["self"],"href":"/42"}],"properties":{"id":42}}"#
+            let shop = Shop(["GET https://\(host)/api/": [.siren(document)]])
+            var session = shop.session
+            session.mapping = try SirenGUIDMapping(["": "properties.id"])
+            let store = try SirenCache(path: path)
+            let transport = shop.transport
+            return (try SirenClient(transport, session, base: "https://\(host)/api", store: store), transport)
+        }
+        let (one, ones) = try client("one.example")
+        let (other, others) = try client("other.example")
+        _ = try await one.manifest()
+        await #expect(throws: SirenRequestError.linkNotFound(rel: "self", guid: "42")) {
+            try await other.follow(rel: "self", ofEntityWithGUID: "42")
+        }
+        _ = try await other.manifest()
+        _ = try await one.follow(rel: "self", ofEntityWithGUID: "42")
+        _ = try await other.follow(rel: "self", ofEntityWithGUID: "42")
+        #expect(ones.lines.last == "GET https://one.example/42")
+        #expect(others.lines.last == "GET https://other.example/42")
+        try await one.wipe()
+        await #expect(throws: SirenRequestError.linkNotFound(rel: "self", guid: "42")) {
+            try await one.link(rel: "self", ofEntityWithGUID: "42")
+        }
+        _ = try await other.link(rel: "self", ofEntityWithGUID: "42")
+    }
+
     @Test func onlyItsOwnerReadsTheFile() async throws {
         let old = umask(0)
         defer { umask(old) }
@@ -78,12 +129,7 @@ import Testing
     }
 
     @Test func bytesAreBounded() async throws {
-        let cache = try SirenCache(path: path, bytes: 10_000)
-        for number in 0..<100 {
-            try await cache.keep([StoreRules.record("\(number)", at: Double(number))])
-        }
-        #expect(try await cache.record(guid: "0") == nil)
-        #expect(try await cache.record(guid: "99") != nil)
+        try await StoreRules.checkBytes(SirenCache(path: path, bytes: 10_000))
     }
 
     @Test func otherFilesStayAsTheyAre() throws {
@@ -95,6 +141,20 @@ import Testing
         #expect(throws: POSIXError.self) { try SirenCache(path: folder + "/no/cache") }
     }
 
+    @Test func aFileThatWasHardlyBegunIsTaken() async throws {
+        do { try await DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") } }
+        let cache = try SirenCache(path: path)
+        try await cache.keep([StoreRules.record("1")])
+        #expect(try await cache.record(guid: "1", api: StoreRules.api) != nil)
+    }
+
+    @Test func tablesOfOthersStayAsTheyAre() async throws {
+        let other = try DatabaseQueue(path: path)
+        try await other.write { try $0.execute(sql: "CREATE TABLE a (b)") }
+        #expect(throws: SirenCache.NotACache(path: path)) { try SirenCache(path: path) }
+        #expect(try await other.read { try $0.tableExists("a") })
+    }
+
     @Test func damagedCachesAreBegunAnew() async throws {
         do { try await SirenCache(path: path).keep([StoreRules.record("1")]) }
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -102,9 +162,65 @@ import Testing
         try data.write(to: URL(fileURLWithPath: path))
         for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
         let cache = try SirenCache(path: path)
-        #expect(try await cache.record(guid: "1") == nil)
+        #expect(try await cache.record(guid: "1", api: StoreRules.api) == nil)
         try await cache.keep([StoreRules.record("2")])
-        #expect(try await cache.record(guid: "2") != nil)
+        #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
+    }
+
+    private static let page = 4096
+
+    /// Keeps enough for several pages, and returns the file.
+    private func fill() async throws -> Data {
+        do { try await SirenCache(path: path).keep((0..<200).map { StoreRules.record("\($0)") }) }
+        let data = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(data.count > 20 * Self.page)
+        return data
+    }
+
+    @Test func damageOfAnyPageIsNoticed() async throws {
+        let whole = try await fill()
+        for page in 1..<whole.count / Self.page {
+            var data = whole
+            let bytes = page * Self.page..<(page + 1) * Self.page
+            data.replaceSubrange(bytes, with: [UInt8](repeating: 0xA5, count: Self.page))
+            for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
+            try data.write(to: URL(fileURLWithPath: path))
+            let cache = try SirenCache(path: path)
+            for guid in ["0", "100", "199"] {
+                #expect(try await cache.record(guid: guid, api: StoreRules.api) == nil, "page \(page)")
+            }
+            try await cache.keep([StoreRules.record("x")])
+            #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil)
+        }
+    }
+
+    @Test func damageOfAnOpenFileIsNoError() async throws {
+        let whole = try await fill()
+        let (one, other) = (try SirenCache(path: path), try SirenCache(path: path))
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seek(toOffset: UInt64(Self.page))
+        try file.write(contentsOf: [UInt8](repeating: 0xA5, count: whole.count - Self.page))
+        try file.close()
+        // Then the first no longer goes by what it remembers of the file.
+        try await other.keep([StoreRules.record("y")])
+        #expect(try await one.record(guid: "0", api: StoreRules.api) == nil)
+        try await one.keep([StoreRules.record("x")])
+        let next = try SirenCache(path: path)
+        for cache in [one, next] { #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil) }
+    }
+
+    @Test func aRecordThatWasDamagedIsNotThere() async throws {
+        do { try await SirenCache(path: path).keep([StoreRules.record("1"), StoreRules.record("2")]) }
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let entity = try #require(data.range(of: Data(StoreRules.record("1").entity.json)))
+        data[entity.lowerBound] = 0xA5
+        try data.write(to: URL(fileURLWithPath: path))
+        let cache = try SirenCache(path: path)
+        let records = [
+            try await cache.record(guid: "1", api: StoreRules.api),
+            try await cache.record(guid: "2", api: StoreRules.api),
+        ]
+        #expect(records.compactMap(\.self).count == 1)
     }
 
     @Test func processesShareTheFile() async throws {
@@ -117,7 +233,9 @@ import Testing
             }
             try await group.waitForAll()
         }
-        for index in 0..<4 { #expect(try await caches[3 - index].record(guid: "\(index)-24") != nil) }
+        for index in 0..<4 {
+            #expect(try await caches[3 - index].record(guid: "\(index)-24", api: StoreRules.api) != nil)
+        }
     }
 }
 
@@ -147,7 +265,7 @@ import Testing
             process.waitUntilExit()
             let cache = try SirenCache(path: path + "\(round)")
             try await cache.keep([StoreRules.record("x")])
-            #expect(try await cache.record(guid: "x") != nil)
+            #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil)
         }
     }
 
@@ -176,7 +294,7 @@ import Testing
 
             let cache = try SirenCache(path: path)
             for number in 0..<20 {
-                guard let record = try await cache.record(guid: "\(number)") else { continue }
+                guard let record = try await cache.record(guid: "\(number)", api: StoreRules.api) else { continue }
                 kept += 1
                 #expect(
                     record.entity.links.allSatisfy { $0.href.hasPrefix("https://a.example/\(number)/") }

@@ -349,6 +349,67 @@ import Testing
         #expect((last.headers["Content-Type"] == nil) == (last.body == nil))
     }
 
+    /// Where a redirect leads, and what of a request goes there: what has no body, what has one, and the key.
+    static let carriers: [(String, bare: Bool, body: Bool, key: Bool)] = [
+        ("https://shop.example/b", true, true, true), ("https://partner.example/b", true, true, true),
+        ("https://other.example/b", true, false, false), ("https://shop.example:444/b", true, false, false),
+        ("http://shop.example/b", false, false, false), ("http://partner.example/b", false, false, false),
+        ("HTTP://other.example/b", false, false, false),
+    ]
+
+    static let carrying: [(method: String, status: Int)] = [
+        ("POST", 307), ("POST", 308), ("PUT", 301), ("PUT", 302), ("PATCH", 307),
+    ]
+
+    @Test(arguments: carriers, carrying)
+    func bodiesStayWithTheirOrigin(
+        _ row: (String, bare: Bool, body: Bool, key: Bool),
+        _ redirect: (method: String, status: Int)
+    ) async throws {
+        let target = try #require(URL(string: row.0))
+        let transport = Shop([
+            "\(redirect.method) https://shop.example/a": [.redirect(redirect.status, row.0)],
+            "\(redirect.method) \(row.0)": [SirenResponse(status: 204)],
+        ]).transport
+        var session = SirenSession()
+        session.sendsIdempotencyKeys = true
+        session.furtherOrigins = ["https://partner.example", "http://partner.example"].compactMap { URL(string: $0) }
+        let client = try SirenClient(transport, session)
+        for (fields, goes) in [([], row.bare), ([SirenField(name: "f", value: "v")], row.body)] {
+            let action = SirenAction(name: "a", href: "/a", method: redirect.method, fields: fields)
+            let count = transport.requests.count
+            if goes {
+                #expect(try await client.submit(action).url == target)
+                let sent = try #require(transport.requests.last)
+                #expect((sent.body == nil) == fields.isEmpty)
+                #expect((sent.headers["Idempotency-Key"] != nil) == (row.key && redirect.method != "PUT"))
+            } else {
+                await #expect(throws: SirenTransferError.redirectRefused(target)) { try await client.submit(action) }
+                #expect(transport.requests.count == count + 1)
+            }
+        }
+    }
+
+    @Test func whatGoesToAnotherServerMayMoveThere() async throws {
+        let transport = Shop([
+            "POST https://other.example/a": [.redirect(307, "/b")],
+            "POST https://other.example/b": [.redirect(308, "https://shop.example/c")],
+            "POST https://shop.example/c": [.redirect(303, "https://third.example/d")],
+            "GET https://third.example/d": [.redirect(301, "http://third.example/d")],
+        ]).transport
+        let action = SirenAction(
+            name: "a",
+            href: "https://other.example/a",
+            method: "POST",
+            fields: [SirenField(name: "f", value: "v")]
+        )
+        let exposed = try #require(URL(string: "http://third.example/d"))
+        await #expect(throws: SirenTransferError.redirectRefused(exposed)) {
+            try await SirenClient(transport).submit(action)
+        }
+        #expect(transport.requests.map { $0.body == nil } == [false, false, false, true])
+    }
+
     @Test func redirectsEnd() async throws {
         let transport = Shop(["GET https://shop.example/a": [.redirect(302, "/a")]]).transport
         let client = try SirenClient(transport)
@@ -409,8 +470,15 @@ import Testing
         _ = try await client.submit(entity.actions[0])
         _ = try await client.follow(rel: "next", ofEntityWithGUID: "https://shop.example/me")
         _ = try await client.submit(actionNamed: "go", onEntityWithGUID: "https://shop.example/me")
-        _ = try await client.follow(Self.link("/away"))
-        _ = try await client.submit(SirenAction(name: "a", href: "/away", method: "POST"))
+        let isProtected = absolute.scheme == "https"
+        for method in ["GET", "POST"] {
+            let away = SirenAction(name: "a", href: "/away", method: method)
+            if isProtected {
+                _ = try await client.submit(away)
+            } else {
+                await #expect(throws: SirenTransferError.redirectRefused(absolute)) { try await client.submit(away) }
+            }
+        }
         var count = 0
         for request in transport.requests {
             let isThere = request.url == absolute
@@ -419,7 +487,7 @@ import Testing
             #expect((request.headers["Authorization"] == "Bearer geheim") == isSecret, "\(request.url)")
             #expect((request.headers["X-Key"] == "geheim") == isSecret, "\(request.url)")
         }
-        #expect(count == 7)
+        #expect(count == (isProtected ? 7 : 5))
     }
 
     @Test func theAuthorizationChanges() async throws {

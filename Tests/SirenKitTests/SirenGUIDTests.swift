@@ -110,6 +110,18 @@ import Testing
         )
     }
 
+    @Test func onlyTheBytesOfGUIDsCount() throws {
+        let mapping = try SirenGUIDMapping(["": "title"])
+        let entities: [SirenSubEntity] = ["é", "e\u{301}", "é", "42", "42\0x"].map {
+            .link(SirenLink(rel: ["item"], href: "/", title: $0))
+        }
+        let identities = mapping.identities(in: SirenEntity(title: "x", entities: entities), base: nil)
+        #expect(
+            identities.problems == [.doubled(at: "$.entities[2]", first: "$.entities[0]", guid: "é")]
+        )
+        #expect(identities.all.compactMap(\.guid).count == 5)
+    }
+
     @Test func tiesAreTold() throws {
         let mapping = try SirenGUIDMapping(["order": "properties.orderNumber", "open": "properties.big", "closed": "x"])
         let identities = mapping.identities(in: try Self.entity(Self.document), base: base)

@@ -139,14 +139,21 @@ import Testing
     }
 
     @Test func answersHaveALongestLength() async throws {
-        var session = Shop([:]).session
-        session.longestAnswer = 2
-        for (text, isTaken) in [("{}", true), ("{ }", false)] {
-            let transport = Shop(["GET \(Self.url)": [.siren(text)]]).transport
-            let answer = try? await SirenClient(transport, session).follow(
-                SirenLink(rel: [], href: Self.url)
-            )
-            #expect((answer != nil) == isTaken)
+        #expect(SirenSession().longestAnswer == 8 << 20)
+        for status in [200, 404] {
+            let shop = Shop(["GET \(Self.url)": [.siren("{}", status: status), .siren("{ }", status: status)]])
+            var session = shop.session
+            session.longestAnswer = 2
+            let transport = shop.transport
+            let client = try SirenClient(transport, session)
+            let link = SirenLink(rel: [], href: Self.url)
+            let answer = try await client.follow(link)
+            #expect(answer.status == status && answer.bytes == Array("{}".utf8))
+            await #expect(throws: SirenTransferError.notAnswered(SirenTransportError(.tooLong))) {
+                try await client.follow(link)
+            }
+            // It is not asked for again, and the transport knows the limit before it reads.
+            #expect(transport.requests.map(\.longestAnswer) == [2, 2])
         }
     }
 

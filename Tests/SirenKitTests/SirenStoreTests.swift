@@ -7,6 +7,7 @@ import Testing
 /// What the client keeps, how long that is fresh, and what replaces it.
 @Suite struct SirenStoreTests {
     private static let url = "https://shop.example/orders/42"
+    private static let api = URL(string: Shop.address) ?? URL(fileURLWithPath: "/")
     private static let next = "https://shop.example/next"
 
     private static func document(_ members: String) -> SirenResponse {
@@ -24,6 +25,10 @@ import Testing
         (["cache-control": "no-store, max-age=9"], 9, false),
         (["Expires": "Fri, 15 Jan 2027 08:00:30 GMT"], 30, true),
         (["Cache-Control": "max-age=nan"], 300, true), (["Cache-Control": "max-age=60", "Age": "inf"], 60, true),
+        (["Cache-Control": "max-age=60", "Age": "99999999999999999999"], 60 - (1 << 31), true),
+        (["Cache-Control": "max-age=99999999999999999999"], 86_400, true),
+        (["Cache-Control": "max-age=31536000", "Age": "9"], 86_400, true),
+        (["Expires": "Fri, 31 Dec 9999 23:59:59 GMT"], 86_400, true),
         (["Expires": "0"], 0, true), (["Expires": "0", "Cache-Control": "max-age=7"], 7, true),
     ]
 
@@ -38,7 +43,7 @@ import Testing
         let store = MemorySirenStore()
         let client = try SirenClient(shop.transport, shop.session, store: store)
         _ = try await client.follow(SirenLink(rel: [], href: Self.url))
-        #expect((store.record(guid: Self.url) != nil) == isStored)
+        #expect((store.record(guid: Self.url, api: Self.api) != nil) == isStored)
         shop.pass(.seconds(age))
         #expect(try await !client.follow(rel: "next", ofEntityWithGUID: Self.url).isFromStale)
         shop.pass(.seconds(1))
@@ -72,13 +77,13 @@ import Testing
             SirenLink(rel: [], href: Self.url)
         )
         for guid in [Self.url, "https://shop.example/i", "https://shop.example/j"] {
-            let record = try #require(store.record(guid: guid))
+            let record = try #require(store.record(guid: guid, api: Self.api))
             #expect(!"\(record)".contains("geheim"))
         }
-        let actions = try #require(store.record(guid: Self.url)).entity.actions
+        let actions = try #require(store.record(guid: Self.url, api: Self.api)).entity.actions
         #expect(actions.first?.fields == [SirenField(name: "f", value: 1)])
-        #expect(store.record(guid: "https://shop.example/i")?.extent == .embedded)
-        #expect(store.record(guid: "https://shop.example/j")?.extent == .link)
+        #expect(store.record(guid: "https://shop.example/i", api: Self.api)?.extent == .embedded)
+        #expect(store.record(guid: "https://shop.example/j", api: Self.api)?.extent == .link)
     }
 
     @Test func valuesNeedNotBeKept() async throws {
@@ -153,6 +158,7 @@ import Testing
             "GET \(Self.url)": [Self.document(#""class":["order"]"#)], "GET \(Self.next)": [.siren("{}")],
             "DELETE \(Self.url)": [SirenResponse(status: 409), SirenResponse(status: 204)],
             "PUT \(Self.url)": [Self.document(#""actions":[{"name":"a","href":"/next"}]"#)],
+            "PATCH \(Self.url)": [.redirect(303, "/missing")],
         ])
         let client = try SirenClient(shop.transport, shop.session)
         let remove = SirenAction(name: "a", href: Self.url, method: "DELETE")
@@ -166,6 +172,76 @@ import Testing
         // What answers a change is kept in its place.
         _ = try await client.submit(SirenAction(name: "a", href: Self.url, method: "PUT"))
         _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+        // It was done, whatever is behind it.
+        #expect(try await client.submit(SirenAction(name: "a", href: Self.url, method: "PATCH")).status == 404)
+        await #expect(throws: SirenRequestError.self) {
+            try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+        }
+    }
+
+    /// How a change ends, and whether what was kept of its URL is forgotten.
+    static let ends: [(any Error, Bool)] = [
+        (SirenTransportError(.lost), true), (SirenTransportError(.timedOut), true),
+        (SirenTransportError(.tooLong), true), (CancellationError(), true), (SirenTransportError(.notConnected), false),
+        (SirenTransportError(.notTrusted), false),
+    ]
+
+    @Test(arguments: ends, ["POST", "PUT", "DELETE", "GET"])
+    func changesWhoseAnswerIsLostForget(_ end: (any Error, Bool), _ method: String) async throws {
+        let shop = Shop(["GET \(Self.url)": [Self.document(#""class":["order"]"#)]])
+        for href in [Self.url, "/moved"] {
+            let answers = shop.transport
+            let transport = InMemoryTransport { request in
+                if request.url.path() == "/moved" { return .redirect(307, Self.url) }
+                guard answers.requests.isEmpty else { throw end.0 }
+                return try await answers.send(request)
+            }
+            let client = try SirenClient(transport, shop.session)
+            _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+            await #expect(throws: (any Error).self) {
+                try await client.submit(SirenAction(name: "a", href: href, method: method))
+            }
+            // Behind the redirect something was sent, and whether that was all is not known.
+            let isForgotten = method != "GET" && (end.1 || href == "/moved")
+            let link = try? await client.link(rel: "next", ofEntityWithGUID: Self.url)
+            #expect((link == nil) == isForgotten)
+        }
+    }
+
+    @Test func changesWhoseAnswerIsNoneForget() async throws {
+        let shop = Shop([
+            "GET \(Self.url)": [Self.document(#""class":["order"]"#)], "POST \(Self.url)": [.siren("{")],
+            "POST https://shop.example/moved": [.redirect(308, Self.url)],
+        ])
+        let client = try SirenClient(shop.transport, shop.session)
+        for href in [Self.url, "/moved"] {
+            _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+            _ = try await client.link(rel: "next", ofEntityWithGUID: Self.url)
+            await #expect(throws: SirenTransferError.self) {
+                try await client.submit(SirenAction(name: "a", href: href, method: "POST"))
+            }
+            await #expect(throws: SirenRequestError.linkNotFound(rel: "next", guid: Self.url)) {
+                try await client.link(rel: "next", ofEntityWithGUID: Self.url)
+            }
+        }
+    }
+
+    @Test func whatIsBehindAChangeKeepsItsTag() async throws {
+        var answer = Self.document(#""class":["order"]"#)
+        answer.headers["ETag"] = "\"1\""
+        let shop = Shop([
+            "POST https://shop.example/orders": [.redirect(303, "/orders/42?full")],
+            "PUT \(Self.url)": [answer], "GET \(Self.url)?full": [answer], "GET \(Self.url)": [answer],
+        ])
+        let transport = shop.transport
+        let client = try SirenClient(transport, shop.session)
+        for (method, href, line, tag) in [
+            ("POST", "/orders", "GET \(Self.url)?full", "\"1\""), ("PUT", Self.url, "GET \(Self.url)", nil),
+        ] {
+            _ = try await client.submit(SirenAction(name: "a", href: href, method: method))
+            _ = try await client.refresh(entityWithGUID: Self.url)
+            #expect(transport.lines.last == line && transport.requests.last?.headers["If-None-Match"] == tag)
+        }
     }
 
     @Test func anAnswerToAChangeIsTheEntitysOwn() async throws {
@@ -180,31 +256,90 @@ import Testing
         #expect(transport.lines.last == "GET \(Self.url)")
     }
 
-    @Test func noOtherServerSaysWhatOneCanDo() async throws {
-        let poison = #"""
-            {"entities":[{"rel":["item"],"links":[{"rel":["self"],"href":"\#(Self.url)"}],
-            "actions":[{"name":"a","method":"POST","href":"/theirs"}]},
-            {"rel":["item"],"links":[{"rel":["self"],"href":"/own"}],"actions":[{"name":"a","href":"/own"}]}],
-            "links":[{"rel":["self"],"href":"https://shop.example/unknown"}]}
-            """#
+    /// What a server says of an entity of another: as its document, within one, as a link.
+    static let claims = [
+        #"{"links":[{"rel":["self"],"href":"\#(url)"},{"rel":["next"],"href":"/theirs"}],"#
+            + #""actions":[{"name":"a","href":"/theirs"}]}"#,
+        #"{"entities":[{"rel":["item"],"links":[{"rel":["self"],"href":"\#(url)"},{"rel":["next"],"href":"/theirs"}],"#
+            + #""actions":[{"name":"a","href":"/theirs"}]}]}"#,
+        #"{"entities":[{"rel":["item"],"href":"\#(url)"}]}"#,
+    ]
+
+    @Test(arguments: claims, [("https://other.example", false), ("https://partner.example", true)])
+    func noOtherServerSaysWhatOneCanDo(_ claim: String, _ server: (origin: String, prevails: Bool)) async throws {
         let shop = Shop([
-            "GET \(Self.url)": [
-                Self.document(#""actions":[{"name":"a","method":"POST","href":"/ours"}]"#)
-            ],
-            "GET https://other.example/x": [.siren(poison)],
+            "GET \(Self.url)": [Self.document(#""actions":[{"name":"a","href":"/ours"}]"#)],
+            "GET \(server.origin)/x": [.siren(claim)],
         ])
-        let transport = shop.transport
-        let client = try SirenClient(transport, shop.session)
+        var session = shop.session
+        session.furtherOrigins = [try #require(URL(string: "https://partner.example"))]
+        let client = try SirenClient(shop.transport, session)
         _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        // What is known is stale, so that what is trusted replaces it, even if it has less of the entity.
         shop.pass(.seconds(10_000))
-        _ = try await client.follow(SirenLink(rel: [], href: "https://other.example/x"))
-        _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
-        _ = try await client.submit(actionNamed: "a", onEntityWithGUID: "https://other.example/own")
-        #expect(
-            transport.lines.suffix(2) == [
-                "POST https://shop.example/ours", "GET https://other.example/own",
-            ]
-        )
+        _ = try await client.follow(SirenLink(rel: [], href: server.origin + "/x"))
+        let link = try? await client.link(rel: "next", ofEntityWithGUID: Self.url)
+        let action = try? await client.action(named: "a", onEntityWithGUID: Self.url)
+        #expect((link?.href == Self.next) == !server.prevails)
+        #expect((action?.href == "https://shop.example/ours") == !server.prevails)
+    }
+
+    @Test func anotherServerThatClaimsFirstLoses() async throws {
+        let claim = #"""
+            {"links":[{"rel":["self"],"href":"\#(Self.url)"},{"rel":["next"],"href":"\#(Self.next)"}],
+            "actions":[{"name":"a","method":"POST","href":"\#(Self.next)"}]}
+            """#
+        var secret = Self.document(#""actions":[{"name":"a","method":"POST","href":"/ours"}]"#)
+        let other = "https://other.example/x"
+        for isStored in [true, false] {
+            if !isStored { secret.headers["Cache-Control"] = "no-store" }
+            let shop = Shop([
+                "GET \(other)": [.siren(claim, ["Cache-Control": "max-age=99999999999"])], "GET \(Self.url)": [secret],
+                "GET \(Shop.address)": [.siren(#"{"entities":[{"rel":["item"],"href":"\#(Self.url)"}]}"#)],
+            ])
+            let transport = shop.transport
+            var session = shop.session
+            session.headers = ["X-Key": "geheim"]
+            let client = try SirenClient(transport, session)
+            client.authorizationHeaderValue = "geheim"
+            _ = try await client.follow(SirenLink(rel: [], href: other))
+            // Until the API shows the entity, the claim is followed, wherever it leads, without what is the session's.
+            _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+            _ = try await client.follow(rel: "next", ofEntityWithGUID: Self.url)
+            #expect(transport.lines.suffix(2) == ["POST \(Self.next)", "GET \(Self.next)"])
+            for request in transport.requests {
+                #expect(request.headers["Authorization"] == nil && request.headers["X-Key"] == nil)
+            }
+            // A link is enough.
+            _ = try await client.manifest()
+            await #expect(throws: SirenRequestError.actionNotFound(name: "a", guid: Self.url)) {
+                try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+            }
+            _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+            shop.pass(.seconds(1_000_000))
+            _ = try await client.follow(SirenLink(rel: [], href: other))
+            _ = try await client.submit(actionNamed: "a", onEntityWithGUID: Self.url)
+            #expect(transport.lines.last == "POST https://shop.example/ours")
+            #expect(transport.requests.last?.headers["Authorization"] == "geheim")
+        }
+    }
+
+    @Test func whoIsNoLongerTrustedIsAskedWithoutSecrets() async throws {
+        let partner = "https://partner.example/x"
+        let document = #"{"links":[{"rel":["self"],"href":""},{"rel":["next"],"href":"\#(Self.next)"}]}"#
+        let store = MemorySirenStore()
+        let shop = Shop(["GET \(partner)": [.siren(document)]])
+        for origins in [[try #require(URL(string: partner))], []] {
+            var session = shop.session
+            session.furtherOrigins = origins
+            let transport = shop.transport
+            let client = try SirenClient(transport, session, store: store)
+            client.authorizationHeaderValue = "geheim"
+            if !origins.isEmpty { _ = try await client.follow(SirenLink(rel: [], href: partner)) }
+            _ = try await client.follow(rel: "next", ofEntityWithGUID: partner)
+            #expect(transport.lines.last == "GET \(Self.next)")
+            #expect((transport.requests.last?.headers["Authorization"] == nil) == origins.isEmpty)
+        }
     }
 
     @Test func errorsAreNotKept() async throws {
@@ -222,10 +357,10 @@ import Testing
         struct Broken: SirenStore {
             struct Fault: Error {}
             func keep(_ records: [SirenRecord]) throws { throw Fault() }
-            func record(guid: String) throws -> SirenRecord? { nil }
-            func renew(url: URL, at: Date, expires: Date) throws { throw Fault() }
-            func forget(url: URL) throws { throw Fault() }
-            func wipe(origin: URL?) throws { throw Fault() }
+            func record(guid: String, api: URL) throws -> SirenRecord? { nil }
+            func renew(url: URL, api: URL, at: Date, expires: Date) throws { throw Fault() }
+            func forget(url: URL, api: URL) throws { throw Fault() }
+            func wipe(origin: URL?, api: URL?) throws { throw Fault() }
         }
         let shop = Shop(["GET \(Self.url)": [Self.document(#""class":["order"]"#)]])
         let client = try SirenClient(shop.transport, shop.session, store: Broken())
@@ -235,5 +370,6 @@ import Testing
 
     @Test func theMemoryKeepsItsRules() async throws {
         try await StoreRules.check(MemorySirenStore(capacity: 20))
+        try await StoreRules.checkBytes(MemorySirenStore(bytes: 10_000))
     }
 }

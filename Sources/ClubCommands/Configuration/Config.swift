@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClubKit
+import Diagnosis
 import Foundation
 import KioskKit
 import ToolSupport
@@ -16,11 +17,11 @@ struct ConfigCheck: ReportingCommand {
         commandName: "check",
         abstract: "Checks the kiosk's file, and names file, line and column of all that is wrong.",
         discussion: """
-            Files that it names are checked too: passes, scenarios, the theme, the programs of messages. Run it as the \
-            kiosk's user, or as root.
+            Files that it names are checked too: passes, scenarios, the theme, the programs of messages, and whether a \
+            database can be there. Run it as the kiosk's user, or as root: then it judges for the user of the service.
 
             Exit code 0 when the kiosk can use the file, 65 when something is malformed, 66 when the file, or one that it \
-            names, is not there or may not be read.
+            names, is not there or may not be used by the kiosk, 1 when it may not be read by the user who asks.
 
             JSON keys of a finding: severity (error), file (in which it is), line and column (from 1; 0 for the file as a \
             whole), path (the key, empty for the whole), message, hint. A file without findings prints nothing on \
@@ -46,14 +47,16 @@ struct ConfigCheck: ReportingCommand {
     func perform(_ out: Output) async throws {
         let environment = ProcessInfo.processInfo.environment
         let path = file ?? ClubPlace.configuration(environment: environment) ?? KioskFile.standardPath
-        var faults: [KioskFile.FileFinding] = []
-        do throws(KioskFileError) {
-            let file = try KioskFile.ofKiosk(path)
-            faults = file.fileFindings() + file.tokenFindings
-        } catch {
-            if error.unreadable == EACCES { throw AnothersClub(path: path) }
-            let isUnreadable = error.unreadable != nil
-            faults = error.findings.map { .init(file: path, finding: $0, isUnreadable: isUnreadable) }
+        let service = ServiceUser()?.user
+        let faults = try Machine(user: service ?? .current).asUser { () throws -> [KioskFile.FileFinding] in
+            do throws(KioskFileError) {
+                let file = try KioskFile.ofKiosk(path)
+                return file.fileFindings() + file.tokenFindings
+            } catch {
+                if error.forThisUser is AnothersClub { throw error.forThisUser }
+                let isUnreadable = error.unreadable != nil
+                return error.findings.map { .init(file: path, finding: $0, isUnreadable: isUnreadable) }
+            }
         }
         for fault in faults {
             let finding = fault.finding
@@ -65,8 +68,9 @@ struct ConfigCheck: ReportingCommand {
                 text: fault.text
             )
         }
-        guard !faults.isEmpty else { return out.message("\(path) can be used.") }
-        out.message("\(path) cannot be used: \(Count.text(faults.count, "fault")).")
+        let user = service.map { " by the user \($0.name)" } ?? ""
+        guard !faults.isEmpty else { return out.message("\(path) can be used\(user).") }
+        out.message("\(path) cannot be used\(user): \(Count.text(faults.count, "fault")).")
         throw faults.allSatisfy(\.isUnreadable) ? ToolExit.noInput : ToolExit.malformed
     }
 }
@@ -125,7 +129,7 @@ extension KioskFile {
                 column: settings["http.tokenFile"]?.column ?? 0,
                 path: "http.tokenFile",
                 message: error.message.hasSuffix(".") ? String(error.message.dropLast()) : error.message,
-                hint: "Remove the file, and a new token is made."
+                hint: "Or remove the file, and a new token is made."
             )
             return [FileFinding(file: path, finding: finding, isUnreadable: error.exit == ToolExit.noInput)]
         }

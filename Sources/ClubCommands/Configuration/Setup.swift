@@ -220,8 +220,12 @@ private struct Interview {
                 return
             }
             let address = ["", "1"].contains(answer) ? former : answer
-            guard let place = ListenAddress(address) else {
+            let lowest = Machine().number("/proc/sys/net/ipv4/ip_unprivileged_port_start") ?? 1024
+            guard let place = ListenAddress(address), Int(address).map({ $0 >= lowest }) ?? true else {
                 throw WrongAnswer("Write 1, 2 or 3, or an address and a port, such as 127.0.0.1:8080.")
+            }
+            guard place.port >= lowest else {
+                throw WrongAnswer("The kiosk is not root's, and ports below \(lowest) are. Write another.")
             }
             #if NETWORK
             var values: [String: String?] = ["http.address": KioskFile.scalar(address), "screen.plain": nil]
@@ -237,6 +241,12 @@ private struct Interview {
                 }
             }
             out.message("The screen will be at http://\(place.host):\(place.port)/")
+            if !place.isLoopback {
+                out.message(
+                    "The service answers this machine alone. For others: sudo systemctl edit clubkit, and there, for\n"
+                        + "example, [Service] and IPAddressAllow=192.168.1.0/24."
+                )
+            }
             #else
             _ = place
             throw WrongAnswer("This clubctl was built without the network: write 2 or 3.")
@@ -266,7 +276,7 @@ private struct Interview {
                         "Only root may do that. Write no, and then call: sudo systemctl enable --now \(Service.name)"
                     )
                 }
-                try await Service.requireSystemd()
+                try await Service.require(reading: draft.path)
             case "n", "no": break
             default: throw WrongAnswer("Write yes or no.")
             }
@@ -290,17 +300,22 @@ private struct Interview {
 /// The kiosk's file as it will be.
 private struct KioskDraft {
     let path: String
+    /// What is replaced: where a link leads, which stays one.
+    private let target: String
     private(set) var file: KioskFile
     private var text: String
-    private let former: String?
+    private let former: (text: String, status: stat)?
+
+    private static let blank = KioskFile.example(omitting: ["http.address"])
 
     init(path: String, database: String?) throws {
         self.path = path
-        var (text, file): (String, KioskFile?) = (KioskFile.example(omitting: ["http.address"]), nil)
+        target = try Self.target(of: path)
+        var (text, file): (String, KioskFile?) = (Self.blank, nil)
         former = try Self.content(path)
         if let former {
             do throws(KioskFileError) {
-                (text, file) = (former, try KioskFile(path: path))
+                (text, file) = (former.text, try KioskFile(path: path))
             } catch {
                 throw ToolFailure(
                     "\(error)\nMend this first, or name another file with --config.",
@@ -319,14 +334,26 @@ private struct KioskDraft {
 
     var database: String { file["database"] ?? "" }
 
-    private static func content(_ path: String) throws -> String? {
+    private static func target(of path: String) throws -> String {
+        var status = stat()
+        guard let real = realpath(path, nil) else {
+            guard errno == ENOENT, lstat(path, &status) == 0 else { return path }
+            throw ToolFailure("\(path) is a link to a file that is not there. Remove it first.", exit: ToolExit.noInput)
+        }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    private static func content(_ path: String) throws -> (text: String, status: stat)? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else {
             guard errno != EACCES else { throw AnothersClub(path: path, user: "root") }
             return nil
         }
         defer { close(file) }
-        return String(decoding: try FileSteps.read(file, until: 1 << 20), as: UTF8.self)
+        var status = stat()
+        fstat(file, &status)
+        return (String(decoding: try FileSteps.read(file, until: 1 << 20), as: UTF8.self), status)
     }
 
     /// Changes settings, and reads the file as it is then: all other settings have to be as before.
@@ -343,7 +370,7 @@ private struct KioskDraft {
             let kept = KioskFile.Key.all.reduce(into: [String: String?]()) { all, key in
                 if let setting = file.settings[key.name] { all[key.name] = key.written(setting) }
             }
-            let fresh = KioskFile.edit(KioskFile.example(omitting: ["http.address"]), setting: kept)
+            let fresh = KioskFile.edit(Self.blank, setting: kept)
             text = KioskFile.edit(fresh, setting: values)
         }
         if let file = reads(text) {
@@ -376,8 +403,8 @@ private struct KioskDraft {
     func tryWriting() throws {
         do throws(FileSteps.Failure) {
             // Root makes the folder with the file.
-            if geteuid() == 0, access(FileSteps.folder(of: path), F_OK) != 0 { return }
-            let (file, name) = try FileSteps.makeTemporary(beside: path)
+            if geteuid() == 0, access(FileSteps.folder(of: target), F_OK) != 0 { return }
+            let (file, name) = try FileSteps.makeTemporary(beside: target)
             defer {
                 close(file)
                 unlink(name)
@@ -393,33 +420,38 @@ private struct KioskDraft {
         }
     }
 
-    /// Writes the file, for its owner and the group of the kiosk's user, and keeps the one that was there.
+    /// Writes the file, so that the kiosk's user may read it, and keeps the one that was there.
     func write(_ out: Output) throws {
-        guard text != former else { return }
+        guard text != former?.text else { return }
+        var (owner, group, mode) = (geteuid(), getegid(), mode_t(0o640))
+        if let status = former?.status { (owner, group, mode) = (status.st_uid, status.st_gid, status.st_mode & 0o777) }
+        if let kiosk = ServiceUser(), Machine(user: kiosk.user).mayOpen(target, writing: false) != true {
+            (group, mode) = (kiosk.group, mode | 0o040)
+        }
         do throws(FileSteps.Failure) {
-            let folder = FileSteps.folder(of: path)
+            let folder = FileSteps.folder(of: target)
             if access(folder, F_OK) != 0 {
                 try FileSteps.makeDirectories(folder)
                 chmod(folder, 0o755)
             }
-            let (file, name) = try FileSteps.makeTemporary(beside: path)
+            let (file, name) = try FileSteps.makeTemporary(beside: target)
             defer { close(file) }
             do throws(FileSteps.Failure) {
                 try FileSteps.write(Array(text.utf8)[...], to: file)
-                if let user = Self.kioskUser, fchown(file, 0, user.group) != 0 { throw .last }
-                guard fchmod(file, 0o640) == 0 else { throw .last }
+                // Somebody else's file becomes that of the user who may write it here.
+                guard fchown(file, owner, group) == 0 || errno == EPERM, fchmod(file, mode) == 0 else { throw .last }
                 try FileSteps.synchronise(file)
                 if former != nil {
-                    let kept = "\(path).\(Date().formatted(Self.moment))"
-                    guard link(path, kept) == 0 || errno == EEXIST else { throw .last }
+                    let kept = "\(target).\(Date().formatted(Self.moment))"
+                    guard link(target, kept) == 0 || errno == EEXIST else { throw .last }
                     out.message("The former file is kept as \(kept).")
                 }
-                try FileSteps.move(name, replacing: path)
+                try FileSteps.move(name, replacing: target)
             } catch {
                 unlink(name)
                 throw error
             }
-            FileSteps.synchroniseFolder(of: path)
+            FileSteps.synchroniseFolder(of: target)
         } catch {
             let reason = String(cString: strerror(error.code))
             throw ToolFailure("could not write \(path): \(reason).", exit: ToolExit.inputOutput)
@@ -429,20 +461,16 @@ private struct KioskDraft {
 
     private static let moment = Date.ISO8601FormatStyle.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)
 
-    /// The user whom the kiosk's service runs as; `nil` without one, and where somebody else than root asks.
-    private static var kioskUser: (id: uid_t, group: gid_t)? {
-        guard geteuid() == 0,
-            let name = Diagnosis.serviceUser(on: Machine()) ?? (getpwnam("clubkit") == nil ? nil : "clubkit")
-        else { return nil }
-        return getpwnam(name).map { ($0.pointee.pw_uid, $0.pointee.pw_gid) }
-    }
-
     /// Makes the first card's member.
     func add(_ tap: ScanEvent, _ name: String, _ out: Output) async throws {
-        let folder = FileSteps.folder(of: database)
-        if let user = Self.kioskUser, access(folder, F_OK) != 0 {
-            try FileSteps.makeDirectories(folder)
-            chown(folder, user.id, user.group)
+        if let kiosk = ServiceUser() {
+            var (folder, missing) = (FileSteps.folder(of: database), [String]())
+            while access(folder, F_OK) != 0, errno == ENOENT {
+                missing.append(folder)
+                folder = FileSteps.folder(of: String(folder.dropLast()))
+            }
+            try FileSteps.makeDirectories(FileSteps.folder(of: database))
+            for folder in missing { chown(folder, kiosk.user.id, kiosk.group) }
         }
         let options = try DatabaseOptions.parse(["--database=\(database)"])
         try await options.withNewClub { club in
@@ -511,9 +539,18 @@ extension ListenAddress {
 private enum Service {
     static let name = "clubkit.service"
 
-    static func requireSystemd() async throws {
-        guard try await systemctl("--version").status == 0 else {
+    /// Refuses where no service reads that file.
+    static func require(reading file: String) async throws {
+        let (status, command) = try await systemctl("show", "--property=ExecStart", "--value", name)
+        guard status == 0 else {
             throw WrongAnswer("There is no systemd on this machine, so nothing can be enabled. Write no.")
+        }
+        guard !command.isEmpty else { throw WrongAnswer("There is no service \(name) on this machine. Write no.") }
+        guard command.replacing("--config=", with: "--config ").contains("--config \(file) ") else {
+            throw WrongAnswer(
+                "The service \(name) does not read \(file). Write no, and start the kiosk by: "
+                    + "clubctl kiosk --config \(file.shellQuoted)"
+            )
         }
     }
 
@@ -521,31 +558,25 @@ private enum Service {
 
     /// Starts it now, also one that runs with the former file, and with the machine.
     static func start() async throws {
-        for arguments in [["enable", name], ["restart", name]] {
-            let (status, message) = try await systemctl(arguments)
+        for action in ["enable", "restart"] {
+            let (status, message) = try await systemctl(action, name)
             guard status == 0 else {
-                throw WrongAnswer(
-                    "systemctl \(arguments[0]) \(name) failed: \(message)\nWrite yes to try again, or no."
-                )
+                throw WrongAnswer("systemctl \(action) \(name) failed: \(message)\nWrite yes to try again, or no.")
             }
         }
     }
 
-    private static func systemctl(_ arguments: String...) async throws -> (status: Int32, message: String) {
-        try await systemctl(arguments)
-    }
-
-    private static func systemctl(_ arguments: [String]) async throws -> (status: Int32, message: String) {
+    private static func systemctl(_ arguments: String...) async throws -> (status: Int32, text: String) {
         try await BlockingThread.run(name: "systemctl") { _ in
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = ["systemctl"] + arguments
-            let errors = Pipe()
+            let output = Pipe()
             process.standardInput = FileHandle.nullDevice
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = errors
+            process.standardOutput = output
+            process.standardError = output
             try process.run()
-            let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             process.waitUntilExit()
             return (process.terminationStatus, text.trimmingCharacters(in: .whitespacesAndNewlines))
         }

@@ -138,8 +138,7 @@ extension HTTPOptions {
         let token = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard token.count >= WebAccess.shortestToken else {
             throw ToolFailure(
-                "the token in \(path) is too short to be a secret: write at least \(WebAccess.shortestToken) characters, "
-                    + "or remove the file, and one is made.",
+                "the token in \(path) is too short to be a secret: write at least \(WebAccess.shortestToken) characters.",
                 exit: ToolExit.malformed
             )
         }

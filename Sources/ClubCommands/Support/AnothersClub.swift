@@ -1,4 +1,5 @@
 import ArgumentParser
+import ClubKit
 import Diagnosis
 import Foundation
 import KioskKit
@@ -23,7 +24,11 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         let words = (variable ?? []) + CommandLine.arguments
         let sudo = user == "root" ? "sudo" : "sudo -u \(user.shellQuoted)"
         let command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))"
+        // Of a home that user sees nothing.
+        let files = user == "root" ? [] : words.dropFirst().filter { FileManager.default.fileExists(atPath: $0) }
+        let hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
         return "this user may not use \(path), which belongs to the user \(user). Run it as that user:\n  \(command)"
+            + hint
     }
 
     /// Refuses a database that belongs to another user, before anything is made in its place.
@@ -70,7 +75,24 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
     }
 }
 
+/// The user whom the kiosk's service runs as, for what root does and judges in its place.
+struct ServiceUser {
+    let user: Machine.User
+    let group: gid_t
+
+    /// `nil` without one, and where somebody else than root asks.
+    init?() {
+        guard geteuid() == 0 else { return nil }
+        let name = Diagnosis.serviceUser(on: Machine()) ?? "clubkit"
+        guard let user = Machine.User.named(name)?.user, let entry = getpwnam(name) else { return nil }
+        (self.user, group) = (user, entry.pointee.pw_gid)
+    }
+}
+
 extension KioskFileError: ExitCoded {
     package var exitCode: ExitCode { unreadable == nil ? ToolExit.malformed : ToolExit.noInput }
     package var errorCode: String { unreadable == nil ? "malformedConfiguration" : "notReadable" }
+
+    /// The error as it is reported to this user: a file that only another may read is that one's.
+    var forThisUser: any Error { unreadable == EACCES && geteuid() != 0 ? AnothersClub(path: path) : self }
 }

@@ -32,8 +32,7 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         do throws(KioskFileError) {
             place = try ClubPlace.find(environment: ProcessInfo.processInfo.environment)
         } catch {
-            if error.unreadable == EACCES { throw AnothersClub(path: error.path) }
-            throw error
+            throw error.forThisUser
         }
         if place.file != nil, case .file(let path) = place.database { try AnothersClub.check(path, mayBeNew: true) }
         return place

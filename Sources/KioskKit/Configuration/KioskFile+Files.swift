@@ -1,3 +1,4 @@
+import CardCore
 import ClubKit
 import ClubScenarios
 import Foundation
@@ -36,7 +37,7 @@ extension KioskFile {
                         column: setting.column,
                         path: key.name,
                         message: fault,
-                        hint: "Check the path, and that this user may use the file."
+                        hint: "Check the path, and that the kiosk's user may use the file."
                     )
                     return [FileFinding(file: path, finding: finding, isUnreadable: true)]
                 }
@@ -50,15 +51,23 @@ extension KioskFile {
         var status = stat()
         switch content {
         case .database:
-            guard stat(root + value, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return nil }
-            return "the database is no file: \(value)"
+            let place = root + FileSteps.absolute(value)
+            if stat(place, &status) == 0 {
+                guard status.st_mode & S_IFMT == S_IFREG else { return "the database is no file: \(value)" }
+                guard isAllowed(place, R_OK | W_OK) else { return "the database may not be changed: \(value)" }
+            }
+            // SQLite makes files beside it. Folders that are missing are made.
+            var folder = FileSteps.folder(of: place)
+            while !isAllowed(folder, F_OK), errno == ENOENT { folder = FileSteps.folder(of: String(folder.dropLast())) }
+            guard !isAllowed(folder, W_OK | X_OK) else { return nil }
+            return "nothing can be made in \(folder.dropFirst(root.count)): \(String(cString: strerror(errno)))"
         case .program:
             let path = String(value.drop { $0 != "=" }.dropFirst())
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
                 .split(separator: ":").map { $0 + "/" }
             let isThere = (path.contains("/") ? [""] : folders).contains { folder in
                 let path = root + folder + path
-                return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+                return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && isAllowed(path, X_OK)
             }
             return isThere ? nil : "there is no program \(path) that can be run"
         case .passes, .scenarios, .theme:
@@ -69,6 +78,11 @@ extension KioskFile {
             }
             return "\(value) cannot be read: \(String(cString: strerror(errno)))"
         }
+    }
+
+    /// As `access(2)`, for the user whose rights this thread has.
+    private static func isAllowed(_ path: String, _ mode: Int32) -> Bool {
+        faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
     }
 
     private static func contentFaults(_ file: String, _ content: Content) -> [ScenarioConfiguration.Finding] {

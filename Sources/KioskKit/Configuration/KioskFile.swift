@@ -97,7 +97,7 @@ package struct KioskFileError: Error, Sendable, Hashable, CustomStringConvertibl
 
     init(path: String, unreadable code: Int32) {
         let message = "the file cannot be read: \(String(cString: strerror(code)))"
-        let hint = "Check the path, and that this user may read it."
+        let hint = "Check the path, and that the kiosk's user may read it."
         self.init(path: path, findings: [.init(line: 0, column: 0, path: "", message: message, hint: hint)])
         unreadable = code
     }
@@ -136,7 +136,8 @@ private struct KioskFileReader {
         guard case .mapping(let entries) = group.node.content else {
             return fault(
                 group,
-                "expected keys with values, found \(group.found)",
+                // What another file has in it is nobody's business.
+                "expected keys with values, found \(group.place.isEmpty && group.text != nil ? "a text" : group.found)",
                 "The keys are: \(names.joined(separator: ", "))."
             )
         }

@@ -102,10 +102,13 @@ public final class ReaderControl: Sendable {
     /// Lets the reader show which one it is. Readers without such a command blink and buzz.
     public func wink() async throws {
         guard dialect != .springCore else { return try await perform { _ = try $0.send(.wink) } }
-        try await setLight(dialect == .csb6 ? .pattern(.fast) : .orange)
-        try await buzz(for: .milliseconds(300))
-        try await Task.sleep(for: .milliseconds(700))
-        try await setLight(.automatic)
+        // In a task of its own: one that is cancelled midway would leave the light as it is.
+        try await Task {
+            try await setLight(dialect == .csb6 ? .pattern(.fast) : .orange)
+            try await buzz(for: .milliseconds(300))
+            try await Task.sleep(for: .milliseconds(700))
+            try await setLight(.automatic)
+        }.value
     }
 
     /// Plays one of the sequences that SpringCore readers have.

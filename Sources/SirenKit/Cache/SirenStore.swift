@@ -14,10 +14,15 @@ public struct SirenRecord: Sendable, Hashable {
         case document
     }
 
-    /// By what the entity is known.
+    /// By what the entity is known. Two are the same if their bytes are, as UTF-8.
     public var guid: String
+    /// The API whose client keeps it, by ``SirenClient/manifestURL``. What is kept of one API is not found for another.
+    public var api: URL
     /// The document from which this is.
     public var url: URL
+    /// Whether the API itself says this: the document came from the manifest's origin or one of
+    /// ``SirenSession/furtherOrigins``.
+    public var isTrusted: Bool
     /// How much of the entity the document had.
     public var extent: Extent
     /// Links, actions, and entities as links, with absolute references.
@@ -34,7 +39,9 @@ public struct SirenRecord: Sendable, Hashable {
     /// Creates a record.
     public init(
         guid: String,
+        api: URL,
         url: URL,
+        isTrusted: Bool,
         extent: Extent,
         entity: SirenEntity,
         entityTag: String? = nil,
@@ -43,7 +50,9 @@ public struct SirenRecord: Sendable, Hashable {
         expires: Date
     ) {
         self.guid = guid
+        self.api = api
         self.url = url
+        self.isTrusted = isTrusted
         self.extent = extent
         self.entity = entity
         self.entityTag = entityTag
@@ -52,75 +61,107 @@ public struct SirenRecord: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// Whether it takes the place of another of the same GUID: what had less of the entity does so only when the other is
-    /// no longer fresh.
+    /// Whether it takes the place of another of the same GUID and API. What is trusted always replaces what is not, which never
+    /// replaces it; else what had less of the entity does so only when the other is no longer fresh.
     public func replaces(_ other: SirenRecord) -> Bool {
-        extent.rawValue >= other.extent.rawValue || other.expires < at
+        guard isTrusted == other.isTrusted else { return isTrusted }
+        return extent.rawValue >= other.extent.rawValue || other.expires < at
+    }
+
+    /// About how many bytes it takes in a store.
+    ///
+    /// - Parameter count: how many its entity takes.
+    package func size(ofEntity count: Int) -> Int {
+        [guid, api.absoluteString, url.absoluteString, entityTag ?? "", lastModified ?? ""]
+            .reduce(count) { $0 + $1.utf8.count }
     }
 }
 
-/// Keeps what is known of entities. Each call is whole or has no effect, also where the process is killed.
+/// Keeps what is known of entities, for one API or several. Each call is whole or has no effect, also where the process is
+/// killed.
 public protocol SirenStore: Sendable {
-    /// Keeps records, as far as each replaces the one with its GUID (``SirenRecord/replaces(_:)``).
+    /// Keeps records, as far as each replaces the one of its GUID and API (``SirenRecord/replaces(_:)``). No other record is kept
+    /// between that decision and what follows from it.
     func keep(_ records: [SirenRecord]) async throws
 
     /// What is kept of an entity.
-    func record(guid: String) async throws -> SirenRecord?
+    func record(guid: String, api: URL) async throws -> SirenRecord?
 
     /// The server says that a document still holds.
-    func renew(url: URL, at: Date, expires: Date) async throws
+    func renew(url: URL, api: URL, at: Date, expires: Date) async throws
 
     /// Forgets what is from a document.
-    func forget(url: URL) async throws
+    func forget(url: URL, api: URL) async throws
 
-    /// Forgets all, or all from one origin.
+    /// Forgets all; where they are given, only what is from one origin, and of one API.
     ///
     /// - Parameter origin: a URL of which only scheme, host and port count.
-    func wipe(origin: URL?) async throws
+    func wipe(origin: URL?, api: URL?) async throws
 }
 
 /// Keeps records as long as the process runs.
 public final class MemorySirenStore: SirenStore {
     private let capacity: Int
-    private let records = Mutex<[String: SirenRecord]>([:])
+    private let bytes: Int
+    private let records = Mutex<[[UInt8]: (record: SirenRecord, size: Int)]>([:])
 
     /// Creates a store.
     ///
-    /// - Parameter capacity: how many records are kept; the oldest go first.
-    public init(capacity: Int = 10_000) { self.capacity = capacity }
+    /// - Parameters:
+    ///   - capacity: how many records are kept at most; those that are not trusted go first, and the oldest.
+    ///   - bytes: how many bytes they may have at most, as JSON.
+    public init(capacity: Int = 10_000, bytes: Int = 16 << 20) { (self.capacity, self.bytes) = (capacity, bytes) }
 
-    /// Keeps records, as far as each replaces the one with its GUID.
+    /// Keeps records, as far as each replaces the one of its GUID and API.
     public func keep(_ new: [SirenRecord]) {
+        let new = new.map { (record: $0, size: $0.size(ofEntity: $0.entity.json.count)) }
         records.withLock { records in
-            for record in new where records[record.guid].map(record.replaces) ?? true { records[record.guid] = record }
-            guard records.count > capacity else { return }
+            for new in new {
+                let key = Self.key(new.record.api, new.record.guid)
+                if records[key].map({ new.record.replaces($0.record) }) ?? true { records[key] = new }
+            }
+            var size = records.values.reduce(0) { $0 + $1.size }
+            guard records.count > capacity || size > bytes else { return }
             // More than necessary, so that not every further record sorts them all.
-            let oldest = records.values.sorted { $0.at < $1.at }.prefix(records.count - capacity * 9 / 10)
-            for record in oldest { records[record.guid] = nil }
+            let first = records.sorted { one, other in
+                let (one, other) = (one.value.record, other.value.record)
+                return one.isTrusted == other.isTrusted ? one.at < other.at : other.isTrusted
+            }
+            for (key, held) in first where records.count > capacity * 9 / 10 || size > bytes / 10 * 9 {
+                records[key] = nil
+                size -= held.size
+            }
         }
     }
 
     /// What is kept of an entity.
-    public func record(guid: String) -> SirenRecord? { records.withLock { $0[guid] } }
+    public func record(guid: String, api: URL) -> SirenRecord? {
+        records.withLock { $0[Self.key(api, guid)]?.record }
+    }
+
+    /// Bytes, since for Swift two texts may be equal that servers hold apart. A URL has no space.
+    private static func key(_ api: URL, _ guid: String) -> [UInt8] { Array("\(api.absoluteString) \(guid)".utf8) }
 
     /// The server says that a document still holds.
-    public func renew(url: URL, at: Date, expires: Date) {
+    public func renew(url: URL, api: URL, at: Date, expires: Date) {
         records.withLock { records in
-            for (guid, record) in records where record.url == url {
-                records[guid]?.at = at
-                records[guid]?.expires = expires
+            for (key, held) in records where held.record.url == url && held.record.api == api {
+                records[key]?.record.at = at
+                records[key]?.record.expires = expires
             }
         }
     }
 
     /// Forgets what is from a document.
-    public func forget(url: URL) { forget { $0 == url } }
+    public func forget(url: URL, api: URL) { forget { $0.url == url && $0.api == api } }
 
-    /// Forgets all, or all from one origin.
-    public func wipe(origin: URL?) { forget { origin == nil || $0.origin == origin?.origin } }
+    /// Forgets all; where they are given, only what is from one origin, and of one API.
+    public func wipe(origin: URL? = nil, api: URL? = nil) {
+        forget { (origin == nil || $0.url.origin == origin?.origin) && (api == nil || $0.api == api) }
+    }
 
-    private func forget(_ isMeant: (URL) -> Bool) {
-        records.withLock { records in records = records.filter { !isMeant($0.value.url) } }
+    private func forget(_ isMeant: (SirenRecord) -> Bool) {
+        records.withLock { records in records = records.filter { !isMeant($0.value.record) } }
     }
 }
 
@@ -152,7 +193,8 @@ extension SirenEntity {
         }
     }
 
-    /// Without properties, titles and unknown members, and with links in place of the entities within it.
+    /// Without properties, and with links in place of the entities within it. Its links and actions keep their titles;
+    /// other titles and unknown members are left out, but for those of fields, where their constraints are.
     private func kept(storesValues: Bool) -> SirenEntity {
         let related: [SirenSubEntity] = entities.compactMap { sub in
             switch sub {

@@ -126,6 +126,9 @@ public enum SirenTransferError: Error, Sendable, Hashable, CustomStringConvertib
     case tooManyRedirects(Int)
     /// The server led to where one cannot go.
     case redirectInvalid(String)
+    /// The server led to where the request may not go: with its body to another origin that is neither the manifest's nor
+    /// one of ``SirenSession/furtherOrigins``, or from HTTPS to HTTP.
+    case redirectRefused(URL)
     /// The answer says that it is Siren, and is not.
     case documentRefused(URL, SirenDecodingError)
 
@@ -136,6 +139,8 @@ public enum SirenTransferError: Error, Sendable, Hashable, CustomStringConvertib
         case .tooManyRedirects(let most):
             "the server led from one URL to the next more than \(most) times; ask its maker"
         case .redirectInvalid: "the server led to where one cannot go; ask its maker"
+        case .redirectRefused(let url):
+            "the server led to \(url.forLogs), where the request may not go; ask its maker, or trust that origin if it has HTTPS"
         case .documentRefused(let url, let error): "\(url.forLogs): \(error.description)"
         }
     }

@@ -5,6 +5,11 @@ import Synchronization
 /// Walks a Siren API: from its manifest along links, and by its actions.
 ///
 /// What a server shows is kept, so that one can go on from an entity that is known by its GUID, also after a restart.
+/// Trusted is what comes from the manifest's origin and ``SirenSession/furtherOrigins``. What another server shows is kept
+/// only of entities of which nothing trusted is kept, and may be followed and submitted like that, wherever it leads; such
+/// a request carries neither the authorization nor the session's headers, not even to the manifest's origin. Links and
+/// actions that are passed to the client count as the application's own, from wherever they are.
+///
 /// Failures before anything was sent are ``SirenRequestError``, those after it ``SirenTransferError``; what a server refuses
 /// is an answer. Each call ends when its task is cancelled.
 public final class SirenClient: Sendable {
@@ -25,7 +30,7 @@ public final class SirenClient: Sendable {
     /// - Parameters:
     ///   - baseURL: the API's address, of HTTP. One without a slash at its end gets one.
     ///   - manifestPath: the reference to the API's first entity; empty where the API begins at its address.
-    ///   - store: where links and actions are kept.
+    ///   - store: where links and actions are kept. Clients of several APIs may share one: each finds its own API's alone.
     /// - Throws: ``SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP.
     public init(
         baseURL: URL,
@@ -77,16 +82,26 @@ public final class SirenClient: Sendable {
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
         let (link, record) = try await kept(rel, of: guid)
-        var answer = try await get(link.href, parameters)
+        var answer = try await get(link.href, parameters, isTrusted: isTrusted(record))
         answer.isFromStale = isStale(record)
         return answer
     }
 
     /// Submits an action, of an answer or of one's own.
     ///
+    /// What was kept of a URL where something was changed is forgotten, also if it may have been and the answer was lost.
+    ///
     /// - Parameter parameters: values for the action's fields, by name. What is not sent of them is listed in the answer.
     /// - Throws: ``SirenRequestError`` if a value does not fit its field; no server is asked then.
     public func submit(_ action: SirenAction, parameters: [String: SirenInput] = [:]) async throws -> SirenAnswer {
+        try await submit(action, parameters, isTrusted: true)
+    }
+
+    private func submit(
+        _ action: SirenAction,
+        _ parameters: [String: SirenInput],
+        isTrusted: Bool
+    ) async throws -> SirenAnswer {
         let form = try action.form(parameters)
         var reference = action.href
         var body: SirenBody?
@@ -96,7 +111,7 @@ public final class SirenClient: Sendable {
         } else if let type = action.encoding {
             body = try session.encodings.body(form, type: type)
         }
-        var answer = try await send(method, try url(reference), body: body)
+        var answer = try await send(method, try url(reference), body: body, isTrusted: isTrusted)
         answer.dropped = form.dropped
         return answer
     }
@@ -110,12 +125,15 @@ public final class SirenClient: Sendable {
         parameters: [String: SirenInput] = [:]
     ) async throws -> SirenAnswer {
         let (action, record) = try await kept(actionNamed: name, of: guid)
-        var answer = try await submit(action, parameters: parameters)
+        var answer = try await submit(action, parameters, isTrusted: isTrusted(record))
         answer.isFromStale = isStale(record)
         return answer
     }
 
     /// What is kept of a link of an entity: one of its own, or to an entity to which it is related. No server is asked.
+    ///
+    /// It does not tell who showed it: where it leads to the API, ``follow(_:parameters:)`` sends the authorization, unlike
+    /// ``follow(rel:ofEntityWithGUID:parameters:)`` if another server did.
     ///
     /// - Throws: ``SirenRequestError/linkNotFound(rel:guid:)`` if no such link is kept.
     public func link(rel: String, ofEntityWithGUID guid: String) async throws -> SirenLink {
@@ -123,6 +141,9 @@ public final class SirenClient: Sendable {
     }
 
     /// What is kept of an action of an entity. No server is asked.
+    ///
+    /// It does not tell who showed it: where it leads to the API, ``submit(_:parameters:)`` sends the authorization, unlike
+    /// ``submit(actionNamed:onEntityWithGUID:parameters:)`` if another server did.
     ///
     /// - Throws: ``SirenRequestError/actionNotFound(name:guid:)`` if no such action is kept.
     public func action(named name: String, onEntityWithGUID guid: String) async throws -> SirenAction {
@@ -146,17 +167,22 @@ public final class SirenClient: Sendable {
         return try await refresh(record.url, record.entityTag, record.lastModified)
     }
 
-    /// Forgets all links and actions, or all from one origin.
+    /// Forgets all links and actions of this API, or all of them from one origin. What clients of other APIs keep in the
+    /// same store stays.
     ///
     /// - Parameter origin: a URL of which only scheme, host and port count.
     public func wipe(origin: URL? = nil) async throws {
         unstored.wipe(origin: origin)
-        try await store.wipe(origin: origin)
+        try await store.wipe(origin: origin, api: manifestURL)
     }
 
     // MARK: - How
 
-    private func get(_ reference: String, _ parameters: [String: SirenInput]) async throws -> SirenAnswer {
+    private func get(
+        _ reference: String,
+        _ parameters: [String: SirenInput],
+        isTrusted: Bool = true
+    ) async throws -> SirenAnswer {
         let texts = parameters.compactMapValues(\.formText)
         guard let (expanded, used) = URITemplate.expand(reference, texts) else {
             throw SirenRequestError.referenceInvalid(reference)
@@ -165,7 +191,7 @@ public final class SirenClient: Sendable {
             input.each.map { SirenForm.Entry(name, $0) }
         }
         let query = try SirenEncodings.query(SirenForm(entries))
-        return try await send("GET", try url(Self.adding(query, to: expanded)))
+        return try await send("GET", try url(Self.adding(query, to: expanded)), isTrusted: isTrusted)
     }
 
     /// The reference with a query behind the one that it has.
@@ -183,9 +209,12 @@ public final class SirenClient: Sendable {
     }
 
     private func record(_ guid: String) async throws -> SirenRecord? {
-        let (stored, other) = (try await store.record(guid: guid), unstored.record(guid: guid))
+        let (stored, other) = (
+            try await store.record(guid: guid, api: manifestURL), unstored.record(guid: guid, api: manifestURL)
+        )
         guard let stored, let other else { return stored ?? other }
-        return stored.at > other.at && stored.replaces(other) ? stored : other
+        let (older, newer) = stored.at > other.at ? (other, stored) : (stored, other)
+        return newer.replaces(older) ? newer : older
     }
 
     private func kept(_ rel: String, of guid: String) async throws -> (SirenLink, SirenRecord) {
@@ -204,6 +233,11 @@ public final class SirenClient: Sendable {
 
     private func isStale(_ record: SirenRecord) -> Bool { record.expires < session.surroundings.now() }
 
+    /// Whether it came from where what is secret may still go.
+    private func isTrusted(_ record: SirenRecord) -> Bool {
+        record.isTrusted && session.trusts(record.url, manifest: manifestURL)
+    }
+
     private func refresh(_ url: URL, _ tag: String?, _ modified: String?) async throws -> SirenAnswer {
         var conditions = SirenHeaders()
         conditions["If-None-Match"] = tag
@@ -215,59 +249,82 @@ public final class SirenClient: Sendable {
         _ method: String,
         _ url: URL,
         body: SirenBody? = nil,
-        conditions: SirenHeaders = [:]
+        conditions: SirenHeaders = [:],
+        isTrusted: Bool = true
     ) async throws -> SirenAnswer {
         let exchange = SirenExchange(
             session: session,
             transport: transport,
             manifest: manifestURL,
-            authorization: authorizationHeaderValue
+            authorization: authorizationHeaderValue,
+            isTrusted: isTrusted
         )
-        let (response, last, redirects) = try await exchange.perform(method, url, body: body, conditions: conditions)
-        var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
-        await keep(&answer, changing: ["GET", "HEAD"].contains(method) ? nil : url)
-        return answer
+        var changed: [URL] = []
+        do {
+            let (response, last, redirects) = try await exchange.perform(
+                method,
+                url,
+                body: body,
+                conditions: conditions,
+                changed: &changed
+            )
+            var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
+            let isOfChange = changed.count > redirects.count
+            // What leads on to something else did not fail itself.
+            if answer.outcome != .failed || !isOfChange { await forget(changed) }
+            await keep(&answer, isOfChange: isOfChange)
+            return answer
+        } catch {
+            if !(error is SirenRequestError) { await forget(changed) }
+            throw error
+        }
+    }
+
+    /// Forgets what was kept of URLs where something was changed, also in a task that is cancelled.
+    private func forget(_ changed: [URL]) async {
+        guard !changed.isEmpty else { return }
+        await Task {
+            for url in changed {
+                unstored.forget(url: url, api: manifestURL)
+                do {
+                    try await store.forget(url: url, api: manifestURL)
+                } catch {
+                    session.logger.warning("links and actions could not be forgotten: \(error)")
+                }
+            }
+        }.value
     }
 
     /// Keeps what the answer shows. Where that fails, the answer is as good.
     ///
-    /// - Parameter changed: where something was changed, so that what was kept of it holds no longer.
-    private func keep(_ answer: inout SirenAnswer, changing changed: URL?) async {
+    /// - Parameter isOfChange: whether it answers a change, and not what was asked for behind one (303).
+    private func keep(_ answer: inout SirenAnswer, isOfChange: Bool) async {
         let now = session.surroundings.now()
-        let (expires, isStored) = Self.freshness(answer.headers, now, session.freshness)
+        let (expires, isStored) = freshness(answer.headers, now)
         do {
             if answer.outcome == .unchanged {
-                unstored.renew(url: answer.url, at: now, expires: expires)
-                return try await store.renew(url: answer.url, at: now, expires: expires)
-            }
-            if let changed, answer.outcome != .failed {
-                unstored.forget(url: changed)
-                try await store.forget(url: changed)
+                unstored.renew(url: answer.url, api: manifestURL, at: now, expires: expires)
+                return try await store.renew(url: answer.url, api: manifestURL, at: now, expires: expires)
             }
             guard answer.outcome != .failed, let entity = answer.entity else { return }
             let identities = session.mapping.identities(in: entity, base: answer.url)
             answer.identityProblems = identities.problems
             // What answers a change stands for the entity, not for where the change was sent.
-            let own = changed == nil ? nil : entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) }
+            let own = isOfChange ? entity.selfReference.flatMap { SirenReference.resolve($0, against: nil) } : nil
             let source = own?.origin == answer.url.origin ? own ?? answer.url : answer.url
             let record = SirenRecord(
                 guid: "",
+                api: manifestURL,
                 url: source,
+                isTrusted: session.trusts(answer.url, manifest: manifestURL),
                 extent: .document,
                 entity: SirenEntity(),
-                entityTag: changed == nil ? answer.headers["ETag"] : nil,
-                lastModified: changed == nil ? answer.headers["Last-Modified"] : nil,
+                entityTag: isOfChange ? nil : answer.headers["ETag"],
+                lastModified: isOfChange ? nil : answer.headers["Last-Modified"],
                 at: now,
                 expires: expires
             )
-            var records = SirenEntity.records(identities, like: record, storesValues: session.storesValues)
-            if !session.trusts(answer.url, manifest: manifestURL) {
-                // No other server says what one can do with an entity of the API's own.
-                for (index, new) in records.enumerated().reversed() {
-                    let known = try await self.record(new.guid)
-                    if let known, session.trusts(known.url, manifest: manifestURL) { records.remove(at: index) }
-                }
-            }
+            let records = SirenEntity.records(identities, like: record, storesValues: session.storesValues)
             if isStored { try await store.keep(records) } else { unstored.keep(records) }
         } catch {
             session.logger.warning("links and actions could not be kept: \(error)")
@@ -275,14 +332,20 @@ public final class SirenClient: Sendable {
     }
 
     /// Until when an answer is fresh, and whether it may be stored.
-    private static func freshness(_ headers: SirenHeaders, _ now: Date, _ usual: Duration) -> (Date, isStored: Bool) {
+    private func freshness(_ headers: SirenHeaders, _ now: Date) -> (Date, isStored: Bool) {
         let directives = headers.fields.filter { SirenRelation.isSame($0.name, "Cache-Control") }
             .flatMap { $0.value.lowercased().split(separator: ",").map { String($0.trimmingSpaces) } }
-        let age = headers["Age"].flatMap(Int.init) ?? 0
-        let fresh = directives.first { $0.hasPrefix("max-age=") }.flatMap { Int($0.dropFirst(8)) }
-            .map { now.addingTimeInterval(Double($0) - Double(age)) }
-        let expires = headers["Expires"].map { HTTPDate.date($0) ?? now }
-        let until = fresh ?? expires ?? now.addingTimeInterval(usual / .seconds(1))
+        let age = headers["Age"].flatMap { Self.seconds($0[...]) } ?? 0
+        let fresh = directives.first { $0.hasPrefix("max-age=") }.flatMap { Self.seconds($0.dropFirst(8)) }
+        let expires = headers["Expires"].map { HTTPDate.date($0)?.timeIntervalSince(now) ?? 0 }
+        let claimed = (fresh.map { $0 - age } ?? expires).map { min($0, session.longestFreshness / .seconds(1)) }
+        let until = now.addingTimeInterval(claimed ?? session.freshness / .seconds(1))
         return (directives.contains("no-cache") ? now : until, !directives.contains("no-store"))
+    }
+
+    /// A number of seconds; one that is too large is 2³¹ (RFC 9111, 1.2.2).
+    private static func seconds(_ text: Substring) -> Double? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 ^ 0x30 < 10 }) else { return nil }
+        return min(Double(text) ?? .infinity, 2_147_483_648)
     }
 }

@@ -7,33 +7,36 @@ struct SirenExchange: Sendable {
     let transport: any SirenTransport
     let manifest: URL
     let authorization: String?
+    /// Whether the API or the application leads there, so that what is the session's may be sent.
+    let isTrusted: Bool
 
     private static let accepted = "\(SirenEntity.mediaType), application/problem+json"
 
-    /// Sends the request and follows where the server leads.
+    /// Sends the request and follows where the server leads: never from HTTPS to HTTP, and with a body or a key to another
+    /// origin only if it is trusted.
     ///
-    /// - Parameter conditions: header fields of the first request alone, since they are about what is there.
+    /// - Parameters:
+    ///   - conditions: header fields of the first request alone, since they are about what is there.
+    ///   - changed: gets the URLs where something may be changed, also if there is no answer.
     /// - Returns: the last answer, and the URLs that led to it.
     func perform(
         _ method: String,
         _ url: URL,
         body: SirenBody? = nil,
-        conditions: SirenHeaders = [:]
+        conditions: SirenHeaders = [:],
+        changed: inout [URL]
     ) async throws -> (SirenResponse, url: URL, redirects: [URL]) {
         guard SirenHeaders.isToken(method) else { throw SirenRequestError.methodInvalid(method) }
+        guard url.origin != nil else { throw SirenRequestError.referenceInvalid(url.absoluteString) }
         var request = SirenRequest(method: method, url: url, body: body, longestAnswer: session.longestAnswer)
         let isKeyed = session.sendsIdempotencyKeys && ["POST", "PATCH"].contains(method)
-        let key = isKeyed ? session.surroundings.makeUUID().uuidString : nil
+        var key = isKeyed ? session.surroundings.makeUUID().uuidString : nil
         var redirects: [URL] = []
         while true {
-            guard request.url.origin != nil else {
-                let reference = request.url.absoluteString
-                throw redirects.isEmpty
-                    ? SirenRequestError.referenceInvalid(reference) : SirenTransferError.redirectInvalid(reference)
-            }
             request.headers = headers(for: request, key: key)
             if redirects.isEmpty { request.headers.fields += conditions.fields }
             if let name = request.headers.unsendable { throw SirenRequestError.headerInvalid(name) }
+            if !["GET", "HEAD"].contains(request.method) { changed.append(request.url) }
             let response = try await attempt(request, wasSent: !redirects.isEmpty)
             guard let target = try target(of: response, from: request.url) else {
                 return (response, request.url, redirects)
@@ -44,6 +47,12 @@ struct SirenExchange: Sendable {
             redirects.append(request.url)
             let becomesGET = response.status == 303 || response.status < 303 && request.method == "POST"
             if becomesGET, request.method != "HEAD" { (request.method, request.body) = ("GET", nil) }
+            let isExposed = request.url.scheme?.lowercased() == "https" && target.scheme?.lowercased() == "http"
+            let isForeign = target.origin != request.url.origin && !session.trusts(target, manifest: manifest)
+            guard !isExposed, !isForeign || request.body == nil else {
+                throw SirenTransferError.redirectRefused(target)
+            }
+            if isForeign { key = nil }
             request.url = target
         }
     }
@@ -53,7 +62,7 @@ struct SirenExchange: Sendable {
         guard [301, 302, 303, 307, 308].contains(response.status), let location = response.headers["Location"] else {
             return nil
         }
-        guard let target = SirenReference.resolve(location, against: url) else {
+        guard let target = SirenReference.resolve(location, against: url), target.origin != nil else {
             throw SirenTransferError.redirectInvalid(location)
         }
         return target
@@ -62,7 +71,7 @@ struct SirenExchange: Sendable {
     private func headers(for request: SirenRequest, key: String?) -> SirenHeaders {
         var headers = SirenHeaders()
         // What is the session's goes to those alone for whom it is meant.
-        if session.trusts(request.url, manifest: manifest) {
+        if isTrusted, session.trusts(request.url, manifest: manifest) {
             headers = session.headers
             if let authorization { headers["Authorization"] = authorization }
         }

@@ -5,7 +5,8 @@ import Logging
 public struct SirenSession: Sendable {
     /// Header fields of every request to the manifest's origin, and to ``furtherOrigins``; never to another.
     public var headers: SirenHeaders = [:]
-    /// Further origins that may get ``headers`` and the authorization: URLs of which only scheme, host and port count.
+    /// Further origins that may get ``headers`` and the authorization, and that speak for the API (``SirenRecord/isTrusted``):
+    /// URLs of which only scheme, host and port count.
     public var furtherOrigins: [URL] = []
     /// How documents are read.
     public var mode: SirenDocument.Mode = .lenient
@@ -18,6 +19,8 @@ public struct SirenSession: Sendable {
     public var storesValues = true
     /// For how long links and actions count as fresh where the server does not say.
     public var freshness: Duration = .seconds(300)
+    /// For how long they count as fresh at most, whatever the server says.
+    public var longestFreshness: Duration = .seconds(86_400)
 
     /// The longest answer, in bytes, unpacked.
     public var longestAnswer = 8 << 20

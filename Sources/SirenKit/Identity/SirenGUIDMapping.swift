@@ -78,16 +78,18 @@ public struct SirenGUIDMapping: Sendable, Hashable {
     public func identities(in entity: SirenEntity, base: URL?) -> Identities {
         var identities = Identities()
         identify(.representation(entity, rel: []), "$", base, &identities)
-        var places: [String: Int] = [:]
+        // For Swift two texts may be equal that servers hold apart.
+        var places: [[UInt8]: Int] = [:]
         for (index, identity) in identities.all.enumerated() {
             guard let guid = identity.guid else { continue }
-            guard let first = places[guid] else {
-                places[guid] = index
+            let bytes = Array(guid.utf8)
+            guard let first = places[bytes] else {
+                places[bytes] = index
                 continue
             }
             let counts = identities.all[first].subject.entity == nil && identity.subject.entity != nil
             let (loser, winner) = counts ? (first, index) : (index, first)
-            places[guid] = winner
+            places[bytes] = winner
             let (lost, kept) = (identities.all[loser].path, identities.all[winner].path)
             identities.problems.append(.doubled(at: lost, first: kept, guid: guid))
             identities.all[loser].guid = nil

@@ -10,7 +10,7 @@ import Testing
 /// The numbers are kept with the report of the tests.
 @Suite("How much a repair brings back", .timeLimit(.minutes(20)))
 struct RescueMeasureTests {
-    private static let members = 1000
+    private static let members = 300
     private static let visitsEach = 3
 
     enum Damage: Int, CaseIterable {

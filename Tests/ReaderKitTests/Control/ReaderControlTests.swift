@@ -454,6 +454,18 @@ import TestSupport
         #expect(try await control.battery() == nil)
     }
 
+    @Test func cancelledWinkEnds() async throws {
+        let backend = OtherBackend(passesEscape: true, answer: [0x90, 0x00])
+        let control = try ReaderControl(ReaderInfo(pcscName: "ACS ACR122U 00 00"), of: backend)
+        let winking = Task { try await control.wink() }
+        try await until("the light is on") { backend.sent.withLock { $0.count >= 2 } }
+        winking.cancel()
+        try await winking.value
+        let lights = backend.sent.withLock { $0.filter { $0.starts(with: [0xFF, 0x00, 0x40]) } }
+        // On, the buzzer, and as it was.
+        #expect(lights.count == 3 && lights.last != lights.first, "\(lights.map(\.hex))")
+    }
+
     @Test func acr122Refuses() async throws {
         let backend = OtherBackend(passesEscape: true, answer: [0x63, 0x00])
         let control = try ReaderControl(ReaderInfo(pcscName: "ACS ACR122U 00 00"), of: backend)
