@@ -216,7 +216,7 @@ def maintenance():
 def packed():
     encoding = request.args.get("as", "gzip")
     pack = {"gzip": gzip.compress, "deflate": zlib.compress}[encoding]
-    body = pack(json.dumps({"title": "x" * 5000}).encode()) if "nothing" not in request.args else b""
+    body = pack(json.dumps({"title": "x" * 5000}).encode())
     return flask.Response(body, 200, {"Content-Encoding": encoding}, content_type=SIREN + "; charset=utf-8")
 
 
