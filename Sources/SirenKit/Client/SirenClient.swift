@@ -284,7 +284,8 @@ public final class SirenClient: Sendable {
     private func forget(_ changed: [URL]) async {
         guard !changed.isEmpty else { return }
         await Task {
-            for url in changed {
+            // A DELETE has its form in the query.
+            for url in Set(changed + changed.map(\.withoutQuery)) {
                 unstored.forget(url: url, api: manifestURL)
                 do {
                     try await store.forget(url: url, api: manifestURL)
@@ -348,4 +349,8 @@ public final class SirenClient: Sendable {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 ^ 0x30 < 10 }) else { return nil }
         return min(Double(text) ?? .infinity, 2_147_483_648)
     }
+}
+
+extension URL {
+    fileprivate var withoutQuery: URL { URL(string: String(absoluteString.prefix { $0 != "?" && $0 != "#" })) ?? self }
 }
