@@ -238,6 +238,20 @@ import Testing
         #expect(body == SirenBody(Array(text.utf8), type: type))
     }
 
+    /// In a time that grows as they do: with the square of it, this would take many minutes.
+    @Test(.timeLimit(.minutes(1))) func longFormsBecomeJSON() throws {
+        let numbers = 0..<100_000
+        let entries = numbers.map { SirenForm.Entry("f\($0)", .number(SirenNumber($0))) }
+        let several = numbers.map { SirenForm.Entry("l", .number(SirenNumber($0))) }
+        let body = try SirenEncodings().body(SirenForm(entries + several), type: "application/json")
+        guard case .bytes(let bytes) = body.pieces.first else { throw NotInTime(description: "no bytes") }
+        let members = try SirenReader.value(in: bytes).object
+        #expect(members?.count == 100_001 && members?.first?.name == "f0")
+        #expect(members?.last?.value.array?.count == 100_000)
+        let firsts = SirenObject(entries.map { ($0.name, 1) } + entries.map { ($0.name, 2) })
+        #expect(firsts.count == 100_000 && firsts.allSatisfy { $0.value == 1 })
+    }
+
     @Test func formsBecomeParts() throws {
         let path = NSTemporaryDirectory() + "/siren-\(UUID().uuidString)"
         try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
