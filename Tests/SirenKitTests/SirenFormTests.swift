@@ -125,6 +125,25 @@ import Testing
         #expect(Set(Self.constraints.compactMap(\.2)) == Set(SirenFieldProblem.Rule.allCases))
     }
 
+    /// Patterns with what takes long to search, and longer ones than are checked: the server has to say it.
+    static let patterns: [(String, String)] = [
+        ("(a+)+$", String(repeating: "a", count: 30) + "!"), ("(a|a)*b", String(repeating: "a", count: 30)),
+        ("(.*)*x", String(repeating: "a", count: 30)), ("(a|b)*", String(repeating: "ab", count: 1_000_000)),
+        (String(repeating: "a", count: 1001), "a"),
+    ]
+
+    @Test(arguments: patterns) func patternsThatTakeTooLongAreLeftToTheServer(_ pattern: String, _ text: String) {
+        let field = Self.field(.text, ["pattern": .string(pattern)])
+        #expect(field.problem(with: .text(text)) == nil)
+        #expect(Self.field(.text, ["pattern": .string(pattern), "maxlength": 0]).problem(with: .text(text)) != nil)
+    }
+
+    @Test func longTextsAreChecked() {
+        let (field, long) = (Self.field(.text, ["pattern": "[a-z]+"]), String(repeating: "a", count: 1_000_000))
+        #expect(field.problem(with: .text(long)) == nil)
+        #expect(field.problem(with: .text(long + "1"))?.rule == .patternMismatch)
+    }
+
     private static let action = SirenAction(
         name: "add",
         href: "/add",
