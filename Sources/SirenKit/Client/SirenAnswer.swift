@@ -28,7 +28,7 @@ public struct SirenAnswer: Sendable, Hashable {
         case none
     }
 
-    /// Where it came from, after all redirects.
+    /// Where it came from, after all redirects; without a fragment, which is for those who read it.
     public var url: URL
     /// The HTTP status.
     public var status: Int
@@ -62,6 +62,7 @@ public struct SirenAnswer: Sendable, Hashable {
     init(_ response: SirenResponse, from url: URL, redirects: [URL], mode: SirenDocument.Mode)
         throws(SirenTransferError)
     {
+        let url = url.withoutFragment
         self.url = url
         self.redirects = redirects
         (status, headers, bytes) = (response.status, response.headers, response.body)

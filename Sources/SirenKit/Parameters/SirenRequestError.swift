@@ -41,7 +41,7 @@ public enum SirenRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .fileUnreadable(let field):
             "nothing was sent: the file of the field '\(field)' cannot be read; give another"
         case .referenceInvalid(let reference):
-            "nothing was requested: '\(reference.prefix(200))' is no reference to a resource; ask the server's maker"
+            "nothing was requested: '\(SirenReference.forLogs(reference))' is no reference to a resource; ask the server's maker"
         case .methodInvalid(let method):
             "nothing was sent: '\(method.prefix(100))' is no method of HTTP; ask the server's maker"
         case .headerInvalid(let name):
