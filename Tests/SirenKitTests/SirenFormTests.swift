@@ -296,12 +296,15 @@ import Testing
                 + "\(head)\"g\"; filename=\"%22q%22.png\"\r\nContent-Type: image/pngX: y\r\n\r\n\u{1}\u{2}\r\n"
                 + "\(head)\"h\"; filename=\"h.txt\"\r\nContent-Type: text/plain\r\n\r\nfrom a file\r\n--B--\r\n"
         )
-        #expect(throws: SirenRequestError.fileUnreadable(field: "h")) {
-            let missing = SirenFile(.path(path + "x"), name: "h")
-            _ = try SirenEncodings().body(
-                SirenForm([SirenForm.Entry("h", .file(missing))]),
-                type: "multipart/form-data"
-            )
+        let (pipe, dangling) = (path + "p", path + "l")
+        defer { for path in [pipe, dangling] { try? FileManager.default.removeItem(atPath: path) } }
+        #expect(mkfifo(pipe, 0o600) == 0)
+        try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: path + "x")
+        for path in [path + "x", pipe, dangling, NSTemporaryDirectory(), "/dev/zero"] {
+            #expect(throws: SirenRequestError.fileUnreadable(field: "h")) {
+                let form = SirenForm([SirenForm.Entry("h", .file(SirenFile(.path(path), name: "h")))])
+                _ = try SirenEncodings().body(form, type: "multipart/form-data")
+            }
         }
     }
 
