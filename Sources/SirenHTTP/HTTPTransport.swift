@@ -16,7 +16,8 @@ public final class HTTPTransport: SirenTransport {
     /// Creates a transport.
     ///
     /// - Parameter session: its time-outs, proxy, authorities and longest answer count.
-    /// - Throws: an error of the system if a file of authorities cannot be read.
+    /// - Throws: ``SirenKit/SirenRequestError/proxyInvalid(_:)``, or an error of the system if a file of authorities cannot
+    ///   be read.
     public init(_ session: SirenSession = SirenSession()) throws {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
@@ -28,7 +29,7 @@ public final class HTTPTransport: SirenTransport {
         )
         // The client repeats what may be repeated.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.proxy = session.proxy.flatMap(HTTPClient.Configuration.Proxy.init)
+        configuration.proxy = try session.proxy.map(HTTPClient.Configuration.Proxy.init)
         if !session.certificateAuthorities.isEmpty {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.additionalTrustRoots = try session.certificateAuthorities.map { path in
@@ -151,21 +152,28 @@ extension SirenTransportError {
 }
 
 extension HTTPClient.Configuration.Proxy {
-    fileprivate init?(_ url: URL) {
-        guard let host = url.host() else { return nil }
+    fileprivate init(_ url: URL) throws(SirenRequestError) {
+        guard let host = url.host(), !host.isEmpty, url.port.map((1...65_535).contains) ?? true else {
+            throw .proxyInvalid(url)
+        }
         let authorization = url.user().map { user in
             HTTPClient.Authorization.basic(
                 username: user.removingPercentEncoding ?? user,
                 password: url.password().map { $0.removingPercentEncoding ?? $0 } ?? ""
             )
         }
-        self = .server(host: host, port: url.port ?? 3128, authorization: authorization)
+        switch url.scheme?.lowercased() {
+        case "http": self = .server(host: host, port: url.port ?? 3128, authorization: authorization)
+        case "socks5" where authorization == nil: self = .socksServer(host: host, port: url.port ?? 1080)
+        default: throw .proxyInvalid(url)
+        }
     }
 }
 
 extension TimeAmount {
+    /// Up to 68 years, so that moments can be reckoned from it.
     fileprivate init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
+        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(Int32.max)).components
         self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }
@@ -177,8 +185,8 @@ extension SirenClient {
     ///   - baseURL: the API's address, of HTTP. One without a slash at its end gets one.
     ///   - manifestPath: the reference to the API's first entity; empty where the API begins at its address.
     ///   - store: where links and actions are kept.
-    /// - Throws: ``SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP, or an error of the system if
-    ///   a file of authorities cannot be read.
+    /// - Throws: ``SirenKit/SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP,
+    ///   ``SirenKit/SirenRequestError/proxyInvalid(_:)``, or an error of the system if a file of authorities cannot be read.
     public convenience init(
         baseURL: URL,
         manifestPath: String = "",

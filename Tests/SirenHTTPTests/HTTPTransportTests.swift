@@ -245,6 +245,41 @@ final class PythonServer: Sendable {
         #expect(all[0].headers["proxy-authorization"] == "Basic \(Data("user:p w".utf8).base64EncodedString())")
     }
 
+    @Test func proxiesOfSOCKSAreUsed() async throws {
+        let proxy = try PythonServer()
+        var session = session
+        session.proxy = URL(string: "SOCKS5://localhost:\(proxy.port)")
+        let client = try SirenClient(baseURL: #require(URL(string: "http://shop.invalid/")), session: session)
+        let seen = try seen(try await client.follow(link("/echo")))
+        #expect(seen.path == "/echo" && seen.headers["host"] == "shop.invalid")
+        let observer = try self.client("http://localhost:\(proxy.port)/")
+        let all = try JSONDecoder().decode([Seen].self, from: Data(try await observer.follow(link("seen")).bytes))
+        #expect(all.map(\.method) == ["SOCKS", "GET", "GET"] && all[0].path == "shop.invalid:80")
+    }
+
+    @Test(arguments: [
+        "localhost:3128", "//localhost:3128", "proxy", "https://geheim@localhost:3128", "http:", "http://:3128",
+        "http://localhost:65536", "socks4://localhost", "socks5://geheim:geheim@localhost", "ftp://localhost",
+    ])
+    func whatIsNoProxyIsRefused(_ proxy: String) throws {
+        var session = session
+        session.proxy = try #require(URL(string: proxy))
+        #expect {
+            _ = try HTTPTransport(session)
+        } throws: { error in
+            error as? SirenRequestError == session.proxy.map(SirenRequestError.proxyInvalid)
+                && !"\(error)".contains("geheim")
+        }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(1e18), .milliseconds(Int64.max)])
+    func timeOutsMayBeOfAnyLength(_ duration: Duration) async throws {
+        var session = session
+        (session.connectTimeout, session.readTimeout, session.wholeTimeout) = (duration, duration, duration)
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        #expect(try await client.manifest().status == 200)
+    }
+
     @Test(
         "[real hypercorn] a server that offers HTTP/2 gets it",
         .enabled(if: hypercorn != nil, "hypercorn is not installed: run Scripts/setup --tests")

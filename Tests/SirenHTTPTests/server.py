@@ -10,6 +10,24 @@ bomb = gzip.compress(bytes(8 << 20))
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def handle(self):
+        if self.rfile.peek(1)[:1] == b"\x05":
+            self.answer_socks()
+        super().handle()
+
+    def answer_socks(self):
+        # As a proxy (RFC 1928) whose way leads to itself.
+        methods = self.rfile.read(2)[1]
+        self.rfile.read(methods)
+        self.wfile.write(b"\x05\x00")
+        host = self.rfile.read(self.rfile.read(5)[4]).decode()
+        port = int.from_bytes(self.rfile.read(2), "big")
+        seen.append({
+            "method": "SOCKS", "path": f"{host}:{port}", "length": 0, "sha256": "", "client": self.client_address[1],
+            "headers": {},
+        })
+        self.wfile.write(b"\x05\x00\x00\x01" + bytes(6))
+
     def handle_any(self):
         length = int(self.headers.get("Content-Length", 0))
         body = self.rfile.read(length)
