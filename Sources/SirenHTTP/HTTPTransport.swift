@@ -4,14 +4,16 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
-import NIOPosix
 import NIOSSL
 import SirenKit
+import Synchronization
 
 /// Carries requests over HTTP/1.1, and HTTP/2 where the server offers it, with connections of its own.
 public final class HTTPTransport: SirenTransport {
     private let client: HTTPClient
-    private let wholeTimeout: Duration
+    /// That of all requests and connections, so that what becomes of a request is told in its order.
+    private let loop: any EventLoop = HTTPClient.defaultEventLoopGroup.any()
+    private let wholeTimeout: TimeAmount
 
     /// Creates a transport.
     ///
@@ -37,8 +39,8 @@ public final class HTTPTransport: SirenTransport {
             }
             configuration.tlsConfiguration = tls
         }
-        wholeTimeout = session.wholeTimeout
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        wholeTimeout = TimeAmount(session.wholeTimeout)
+        client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: configuration)
     }
 
     deinit {
@@ -48,76 +50,119 @@ public final class HTTPTransport: SirenTransport {
 
     /// Sends one request and returns its answer whole.
     public func send(_ request: SirenRequest) async throws -> SirenResponse {
+        let exchange = Exchange(longestAnswer: request.longestAnswer)
         do {
-            return try await withThrowingTaskGroup(of: SirenResponse.self) { group in
-                group.addTask { try await self.exchange(request) }
-                group.addTask { [wholeTimeout] in
-                    try await Task.sleep(for: wholeTimeout)
-                    throw SirenTransportError(.timedOut)
-                }
-                defer { group.cancelAll() }
-                guard let response = try await group.next() else { throw CancellationError() }
-                return response
+            let task = client.execute(
+                request: try outgoing(request),
+                delegate: exchange,
+                deadline: .now() + wholeTimeout
+            )
+            return try await withTaskCancellationHandler {
+                try await task.get()
+            } onCancel: {
+                task.cancel()
             }
         } catch {
             try Task.checkCancellation()
-            throw SirenTransportError(error)
+            throw SirenTransportError(error, wasSent: exchange.wasSent)
         }
     }
 
-    private func exchange(_ request: SirenRequest) async throws -> SirenResponse {
-        var outgoing = HTTPClientRequest(url: request.url.absoluteString)
-        outgoing.method = HTTPMethod(rawValue: request.method)
-        for field in request.headers.fields {
-            outgoing.headers.add(name: field.name, value: field.value)
+    private func outgoing(_ request: SirenRequest) throws -> HTTPClient.Request {
+        guard request.url.port.map((1...65_535).contains) ?? true else {
+            throw SirenTransportError(.notConnected, "there is no such port")
         }
-        outgoing.headers.replaceOrAdd(name: "Accept-Encoding", value: "gzip, deflate")
-        if let body = request.body {
-            guard let length = body.length else { throw UnreadableFile() }
-            outgoing.body = .stream(Chunks(pieces: body.pieces), length: .known(Int64(length)))
-        }
-        let response = try await client.execute(outgoing, deadline: .distantFuture)
-        var bytes: [UInt8] = []
-        for try await chunk in response.body {
-            guard bytes.count + chunk.readableBytes <= request.longestAnswer else {
-                throw SirenTransportError(.tooLong)
+        var headers = HTTPHeaders(request.headers.fields.map { ($0.name, $0.value) })
+        headers.replaceOrAdd(name: "Accept-Encoding", value: "gzip, deflate")
+        let upload = try request.body.map(Upload.init)
+        return try HTTPClient.Request(
+            url: request.url,
+            method: HTTPMethod(rawValue: request.method),
+            headers: headers,
+            body: upload.map { [loop] upload in
+                .stream(contentLength: Int64(upload.length)) { writer in
+                    loop.makeFutureWithTask { try await upload.write(to: writer) }
+                }
             }
-            bytes.append(contentsOf: chunk.readableBytesView)
-        }
-        return SirenResponse(
-            status: Int(response.status.code),
-            headers: SirenHeaders(response.headers.map { SirenHeaders.Field($0.name, $0.value) }),
-            body: bytes
         )
     }
 }
 
-private struct UnreadableFile: Error {}
+/// What becomes of one request.
+private final class Exchange: HTTPClientResponseDelegate {
+    private struct State {
+        var wasSent = false
+        var response = SirenResponse()
+    }
 
-/// The bytes of a body, files piece by piece.
-private struct Chunks: AsyncSequence, Sendable {
-    let pieces: [SirenBody.Piece]
+    private let longestAnswer: Int
+    private let state = Mutex(State())
 
-    func makeAsyncIterator() -> Iterator { Iterator(pieces: pieces[...]) }
+    init(longestAnswer: Int) { self.longestAnswer = longestAnswer }
 
-    struct Iterator: AsyncIteratorProtocol {
-        var pieces: ArraySlice<SirenBody.Piece>
-        var file: FileHandle?
+    var wasSent: Bool { state.withLock { $0.wasSent } }
 
-        mutating func next() async throws -> ByteBuffer? {
-            while true {
-                if let file {
-                    if let data = try file.read(upToCount: 1 << 16), !data.isEmpty {
-                        return ByteBuffer(bytes: data)
-                    }
-                    self.file = nil
-                }
-                switch pieces.popFirst() {
-                case .bytes(let bytes): return ByteBuffer(bytes: bytes)
-                case .path(let path):
-                    guard let file = FileHandle(forReadingAtPath: path) else { throw UnreadableFile() }
-                    self.file = file
-                case nil: return nil
+    func didSendRequestHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPRequestHead) {
+        state.withLock { $0.wasSent = true }
+    }
+
+    func didReceiveHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        let headers = SirenHeaders(head.headers.map { SirenHeaders.Field($0.name, $0.value) })
+        state.withLock { $0.response = SirenResponse(status: Int(head.status.code), headers: headers) }
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<SirenResponse>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+        let fits = state.withLock { state in
+            guard state.response.body.count + part.readableBytes <= longestAnswer else { return false }
+            state.response.body.append(contentsOf: part.readableBytesView)
+            return true
+        }
+        return fits
+            ? task.eventLoop.makeSucceededVoidFuture()
+            : task.eventLoop.makeFailedFuture(SirenTransportError(.tooLong))
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<SirenResponse>) -> SirenResponse { state.withLock { $0.response } }
+}
+
+/// A body whose files are open, so that each of them can be read and its length is known.
+private struct Upload: Sendable {
+    private enum Part: Sendable {
+        case bytes(ByteBuffer)
+        case file(SirenFile.Opened)
+    }
+
+    private var parts: [Part] = []
+    private(set) var length = 0
+
+    init(_ body: SirenBody) throws(SirenTransportError) {
+        for piece in body.pieces {
+            switch piece {
+            case .bytes(let bytes):
+                parts.append(.bytes(ByteBuffer(bytes: bytes)))
+                length += bytes.count
+            case .path(let path):
+                guard let file = SirenFile.Opened(path) else { throw SirenTransportError(.fileUnreadable) }
+                parts.append(.file(file))
+                length += file.length
+            }
+        }
+    }
+
+    func write(to writer: HTTPClient.Body.StreamWriter) async throws {
+        for part in parts {
+            switch part {
+            case .bytes(let bytes): try await writer.write(.byteBuffer(bytes)).get()
+            case .file(let file):
+                var due = file.length
+                while true {
+                    // One byte more than is due, to see that there is none.
+                    let data = (try? file.handle.read(upToCount: min(due + 1, 1 << 16))) ?? Data()
+                    guard data.count <= due, due == 0 || !data.isEmpty else { throw SirenTransportError(.fileChanged) }
+                    if data.isEmpty { break }
+                    due -= data.count
+                    try await writer.write(.byteBuffer(ByteBuffer(bytes: data))).get()
                 }
             }
         }
@@ -125,29 +170,24 @@ private struct Chunks: AsyncSequence, Sendable {
 }
 
 extension SirenTransportError {
-    fileprivate init(_ error: any Error) {
-        switch error {
-        case let error as SirenTransportError: self = error
-        case is UnreadableFile: self.init(.lost, "a file that was sent cannot be read")
-        case let error as HTTPClientError: self.init(Self.kind(error), error.shortDescription)
-        case is NIOConnectionError: self.init(.notConnected)
-        case let error as ChannelError:
-            if case .connectTimeout = error { self.init(.notConnected) } else { self.init(.lost) }
-        case is NIOSSLError, is NIOSSLExtraError: self.init(.notTrusted)
-        case NIOHTTPDecompression.DecompressionError.limit: self.init(.tooLong)
-        default: self.init(.lost)
+    /// - Parameter wasSent: whether the request's head was written to a connection.
+    fileprivate init(_ error: any Error, wasSent: Bool) {
+        if let error = error as? SirenTransportError {
+            self = error
+            return
         }
-    }
-
-    private static func kind(_ error: HTTPClientError) -> Kind {
+        let kind: Kind
         switch error {
-        case .connectTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
-            .tlsHandshakeTimeout,
-            .getConnectionFromPoolTimeout, .invalidProxyResponse, .proxyAuthenticationRequired:
-            .notConnected
-        case .readTimeout, .writeTimeout, .deadlineExceeded: .timedOut
-        default: .lost
+        case NIOSSLError.handshakeFailed(.sslError(let stack)) where !wasSent:
+            kind = stack.contains(.eofDuringHandshake) ? .notConnected : .notTrusted
+        case is NIOSSLExtraError where !wasSent: kind = .notTrusted
+        case _ where !wasSent: kind = .notConnected
+        case let error as HTTPClientError where [.readTimeout, .writeTimeout, .deadlineExceeded].contains(error):
+            kind = .timedOut
+        case NIOHTTPDecompression.DecompressionError.limit: kind = .tooLong
+        default: kind = .lost
         }
+        self.init(kind, (error as? HTTPClientError)?.shortDescription ?? "")
     }
 }
 
