@@ -11,8 +11,6 @@ import Synchronization
 /// Carries requests over HTTP/1.1, and HTTP/2 where the server offers it, with connections of its own.
 public final class HTTPTransport: SirenTransport {
     private let client: HTTPClient
-    /// That of all requests and connections, so that what becomes of a request is told in its order.
-    private let loop: any EventLoop = HTTPClient.defaultEventLoopGroup.any()
     private let wholeTimeout: TimeAmount
 
     /// Creates a transport.
@@ -40,6 +38,8 @@ public final class HTTPTransport: SirenTransport {
             configuration.tlsConfiguration = tls
         }
         wholeTimeout = TimeAmount(session.wholeTimeout)
+        // One loop for all requests and connections, so that what becomes of a request is told in its order.
+        let loop = HTTPClient.defaultEventLoopGroup.any()
         client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: configuration)
     }
 
@@ -52,15 +52,15 @@ public final class HTTPTransport: SirenTransport {
     public func send(_ request: SirenRequest) async throws -> SirenResponse {
         let exchange = Exchange(longestAnswer: request.longestAnswer)
         do {
-            let task = client.execute(
-                request: try outgoing(request),
-                delegate: exchange,
-                deadline: .now() + wholeTimeout
-            )
-            return try await withTaskCancellationHandler {
-                try await task.get()
-            } onCancel: {
-                task.cancel()
+            return try await withThrowingTaskGroup(of: SirenResponse.self) { group in
+                group.addTask { try await self.perform(request, exchange) }
+                group.addTask { [wholeTimeout] in
+                    try await Task.sleep(for: .nanoseconds(wholeTimeout.nanoseconds))
+                    throw HTTPClientError.deadlineExceeded
+                }
+                defer { group.cancelAll() }
+                guard let response = try await group.next() else { throw CancellationError() }
+                return response
             }
         } catch {
             try Task.checkCancellation()
@@ -68,23 +68,32 @@ public final class HTTPTransport: SirenTransport {
         }
     }
 
-    private func outgoing(_ request: SirenRequest) throws -> HTTPClient.Request {
+    private func perform(_ request: SirenRequest, _ exchange: Exchange) async throws -> SirenResponse {
         guard request.url.port.map((1...65_535).contains) ?? true else {
             throw SirenTransportError(.notConnected, "there is no such port")
         }
         var headers = HTTPHeaders(request.headers.fields.map { ($0.name, $0.value) })
         headers.replaceOrAdd(name: "Accept-Encoding", value: "gzip, deflate")
-        let upload = try request.body.map(Upload.init)
-        return try HTTPClient.Request(
-            url: request.url,
-            method: HTTPMethod(rawValue: request.method),
-            headers: headers,
-            body: upload.map { [loop] upload in
-                .stream(contentLength: Int64(upload.length)) { writer in
-                    loop.makeFutureWithTask { try await upload.write(to: writer) }
-                }
+        let method = HTTPMethod(rawValue: request.method)
+        guard let upload = try request.body.map({ try Upload($0, exchange) }), upload.length > 0 else {
+            let empty = request.body.map { _ in HTTPClient.Body.byteBuffer(ByteBuffer()) }
+            let outgoing = try HTTPClient.Request(url: request.url, method: method, headers: headers, body: empty)
+            let task = client.execute(request: outgoing, delegate: exchange)
+            return try await withTaskCancellationHandler {
+                try await task.get()
+            } onCancel: {
+                task.cancel()
             }
-        )
+        }
+        // Only in this way an answer can come before all of the body was sent.
+        var outgoing = HTTPClientRequest(url: request.url.absoluteString)
+        outgoing.method = method
+        outgoing.headers = headers
+        outgoing.body = .stream(upload, length: .known(Int64(upload.length)))
+        let response = try await client.execute(outgoing, deadline: .distantFuture)
+        exchange.receive(response.status, response.headers)
+        for try await part in response.body { try exchange.receive(part) }
+        return exchange.response
     }
 }
 
@@ -102,41 +111,52 @@ private final class Exchange: HTTPClientResponseDelegate {
 
     var wasSent: Bool { state.withLock { $0.wasSent } }
 
-    func didSendRequestHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPRequestHead) {
-        state.withLock { $0.wasSent = true }
+    var response: SirenResponse { state.withLock { $0.response } }
+
+    func send() { state.withLock { $0.wasSent = true } }
+
+    func receive(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
+        let headers = SirenHeaders(headers.map { SirenHeaders.Field($0.name, $0.value) })
+        state.withLock { $0.response = SirenResponse(status: Int(status.code), headers: headers) }
     }
 
-    func didReceiveHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        let headers = SirenHeaders(head.headers.map { SirenHeaders.Field($0.name, $0.value) })
-        state.withLock { $0.response = SirenResponse(status: Int(head.status.code), headers: headers) }
-        return task.eventLoop.makeSucceededVoidFuture()
-    }
-
-    func didReceiveBodyPart(task: HTTPClient.Task<SirenResponse>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+    func receive(_ part: ByteBuffer) throws(SirenTransportError) {
         let fits = state.withLock { state in
             guard state.response.body.count + part.readableBytes <= longestAnswer else { return false }
             state.response.body.append(contentsOf: part.readableBytesView)
             return true
         }
-        return fits
-            ? task.eventLoop.makeSucceededVoidFuture()
-            : task.eventLoop.makeFailedFuture(SirenTransportError(.tooLong))
+        guard fits else { throw SirenTransportError(.tooLong) }
     }
 
-    func didFinishRequest(task: HTTPClient.Task<SirenResponse>) -> SirenResponse { state.withLock { $0.response } }
+    func didSendRequestHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPRequestHead) { send() }
+
+    func didReceiveHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        receive(head.status, head.headers)
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<SirenResponse>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+        task.eventLoop.makeCompletedFuture { try receive(part) }
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<SirenResponse>) -> SirenResponse { response }
 }
 
-/// A body whose files are open, so that each of them can be read and its length is known.
-private struct Upload: Sendable {
-    private enum Part: Sendable {
+/// A body whose files are open, so that each of them can be read and its length is known. It is asked for its bytes when the
+/// request's head was sent.
+private struct Upload: AsyncSequence, Sendable {
+    fileprivate enum Part: Sendable {
         case bytes(ByteBuffer)
         case file(SirenFile.Opened)
     }
 
+    private let exchange: Exchange
     private var parts: [Part] = []
     private(set) var length = 0
 
-    init(_ body: SirenBody) throws(SirenTransportError) {
+    init(_ body: SirenBody, _ exchange: Exchange) throws(SirenTransportError) {
+        self.exchange = exchange
         for piece in body.pieces {
             switch piece {
             case .bytes(let bytes):
@@ -150,19 +170,27 @@ private struct Upload: Sendable {
         }
     }
 
-    func write(to writer: HTTPClient.Body.StreamWriter) async throws {
-        for part in parts {
-            switch part {
-            case .bytes(let bytes): try await writer.write(.byteBuffer(bytes)).get()
-            case .file(let file):
-                var due = file.length
-                while true {
+    func makeAsyncIterator() -> Iterator { Iterator(exchange: exchange, parts: parts[...]) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let exchange: Exchange
+        var parts: ArraySlice<Part>
+        var file: (handle: FileHandle, due: Int)?
+
+        mutating func next() async throws -> ByteBuffer? {
+            exchange.send()
+            while true {
+                if let (handle, due) = file {
                     // One byte more than is due, to see that there is none.
-                    let data = (try? file.handle.read(upToCount: min(due + 1, 1 << 16))) ?? Data()
+                    let data = (try? handle.read(upToCount: Swift.min(due + 1, 1 << 16))) ?? Data()
                     guard data.count <= due, due == 0 || !data.isEmpty else { throw SirenTransportError(.fileChanged) }
-                    if data.isEmpty { break }
-                    due -= data.count
-                    try await writer.write(.byteBuffer(ByteBuffer(bytes: data))).get()
+                    file = data.isEmpty ? nil : (handle, due - data.count)
+                    if !data.isEmpty { return ByteBuffer(bytes: data) }
+                }
+                switch parts.popFirst() {
+                case .bytes(let bytes): return bytes
+                case .file(let opened): file = (opened.handle, opened.length)
+                case nil: return nil
                 }
             }
         }

@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func longTextsAreChecked() {
-        let (field, long) = (Self.field(.text, ["pattern": "[a-z]+"]), String(repeating: "a", count: 1_000_000))
+        let (field, long) = (Self.field(.text, ["pattern": "[a-z]+"]), String(repeating: "a", count: 10_000))
         #expect(field.problem(with: .text(long)) == nil)
         #expect(field.problem(with: .text(long + "1"))?.rule == .patternMismatch)
     }
