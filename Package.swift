@@ -180,7 +180,6 @@ let package = Package(
                     package: "swift-nio-extras",
                     condition: .when(traits: ["Network"])
                 ),
-                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Network"])),
                 .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Network"])),
             ],
             swiftSettings: [network]

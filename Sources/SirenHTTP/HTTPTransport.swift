@@ -4,19 +4,20 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
-import NIOPosix
 import NIOSSL
 import SirenKit
+import Synchronization
 
 /// Carries requests over HTTP/1.1, and HTTP/2 where the server offers it, with connections of its own.
 public final class HTTPTransport: SirenTransport {
     private let client: HTTPClient
-    private let wholeTimeout: Duration
+    private let wholeTimeout: TimeAmount
 
     /// Creates a transport.
     ///
     /// - Parameter session: its time-outs, proxy, authorities and longest answer count.
-    /// - Throws: an error of the system if a file of authorities cannot be read.
+    /// - Throws: ``SirenKit/SirenRequestError/proxyInvalid(_:)``, or an error of the system if a file of authorities cannot
+    ///   be read.
     public init(_ session: SirenSession = SirenSession()) throws {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
@@ -28,7 +29,7 @@ public final class HTTPTransport: SirenTransport {
         )
         // The client repeats what may be repeated.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.proxy = session.proxy.flatMap(HTTPClient.Configuration.Proxy.init)
+        configuration.proxy = try session.proxy.map(HTTPClient.Configuration.Proxy.init)
         if !session.certificateAuthorities.isEmpty {
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.additionalTrustRoots = try session.certificateAuthorities.map { path in
@@ -36,8 +37,10 @@ public final class HTTPTransport: SirenTransport {
             }
             configuration.tlsConfiguration = tls
         }
-        wholeTimeout = session.wholeTimeout
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        wholeTimeout = TimeAmount(session.wholeTimeout)
+        // One loop for all requests and connections, so that what becomes of a request is told in its order.
+        let loop = HTTPClient.defaultEventLoopGroup.any()
+        client = HTTPClient(eventLoopGroupProvider: .shared(loop), configuration: configuration)
     }
 
     deinit {
@@ -47,12 +50,13 @@ public final class HTTPTransport: SirenTransport {
 
     /// Sends one request and returns its answer whole.
     public func send(_ request: SirenRequest) async throws -> SirenResponse {
+        let exchange = Exchange(longestAnswer: request.longestAnswer)
         do {
             return try await withThrowingTaskGroup(of: SirenResponse.self) { group in
-                group.addTask { try await self.exchange(request) }
+                group.addTask { try await self.perform(request, exchange) }
                 group.addTask { [wholeTimeout] in
-                    try await Task.sleep(for: wholeTimeout)
-                    throw SirenTransportError(.timedOut)
+                    try await Task.sleep(for: .nanoseconds(wholeTimeout.nanoseconds))
+                    throw HTTPClientError.deadlineExceeded
                 }
                 defer { group.cancelAll() }
                 guard let response = try await group.next() else { throw CancellationError() }
@@ -60,62 +64,132 @@ public final class HTTPTransport: SirenTransport {
             }
         } catch {
             try Task.checkCancellation()
-            throw SirenTransportError(error)
+            throw SirenTransportError(error, wasSent: exchange.wasSent)
         }
     }
 
-    private func exchange(_ request: SirenRequest) async throws -> SirenResponse {
-        var outgoing = HTTPClientRequest(url: request.url.absoluteString)
-        outgoing.method = HTTPMethod(rawValue: request.method)
-        for field in request.headers.fields {
-            outgoing.headers.add(name: field.name, value: field.value)
+    private func perform(_ request: SirenRequest, _ exchange: Exchange) async throws -> SirenResponse {
+        guard request.url.port.map((1...65_535).contains) ?? true else {
+            throw SirenTransportError(.notConnected, "there is no such port")
         }
-        outgoing.headers.replaceOrAdd(name: "Accept-Encoding", value: "gzip, deflate")
-        if let body = request.body {
-            guard let length = body.length else { throw UnreadableFile() }
-            outgoing.body = .stream(Chunks(pieces: body.pieces), length: .known(Int64(length)))
-        }
-        let response = try await client.execute(outgoing, deadline: .distantFuture)
-        var bytes: [UInt8] = []
-        for try await chunk in response.body {
-            guard bytes.count + chunk.readableBytes <= request.longestAnswer else {
-                throw SirenTransportError(.tooLong)
+        var headers = HTTPHeaders(request.headers.fields.map { ($0.name, $0.value) })
+        headers.replaceOrAdd(name: "Accept-Encoding", value: "gzip, deflate")
+        let method = HTTPMethod(rawValue: request.method)
+        guard let upload = try request.body.map({ try Upload($0, exchange) }), upload.length > 0 else {
+            let empty = request.body.map { _ in HTTPClient.Body.byteBuffer(ByteBuffer()) }
+            let outgoing = try HTTPClient.Request(url: request.url, method: method, headers: headers, body: empty)
+            let task = client.execute(request: outgoing, delegate: exchange)
+            return try await withTaskCancellationHandler {
+                try await task.get()
+            } onCancel: {
+                task.cancel()
             }
-            bytes.append(contentsOf: chunk.readableBytesView)
         }
-        return SirenResponse(
-            status: Int(response.status.code),
-            headers: SirenHeaders(response.headers.map { SirenHeaders.Field($0.name, $0.value) }),
-            body: bytes
-        )
+        // Only in this way an answer can come before all of the body was sent.
+        var outgoing = HTTPClientRequest(url: request.url.absoluteString)
+        outgoing.method = method
+        outgoing.headers = headers
+        outgoing.body = .stream(upload, length: .known(Int64(upload.length)))
+        let response = try await client.execute(outgoing, deadline: .distantFuture)
+        exchange.receive(response.status, response.headers)
+        for try await part in response.body { try exchange.receive(part) }
+        return exchange.response
     }
 }
 
-private struct UnreadableFile: Error {}
+/// What becomes of one request.
+private final class Exchange: HTTPClientResponseDelegate {
+    private struct State {
+        var wasSent = false
+        var response = SirenResponse()
+    }
 
-/// The bytes of a body, files piece by piece.
-private struct Chunks: AsyncSequence, Sendable {
-    let pieces: [SirenBody.Piece]
+    private let longestAnswer: Int
+    private let state = Mutex(State())
 
-    func makeAsyncIterator() -> Iterator { Iterator(pieces: pieces[...]) }
+    init(longestAnswer: Int) { self.longestAnswer = longestAnswer }
+
+    var wasSent: Bool { state.withLock { $0.wasSent } }
+
+    var response: SirenResponse { state.withLock { $0.response } }
+
+    func send() { state.withLock { $0.wasSent = true } }
+
+    func receive(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
+        let headers = SirenHeaders(headers.map { SirenHeaders.Field($0.name, $0.value) })
+        state.withLock { $0.response = SirenResponse(status: Int(status.code), headers: headers) }
+    }
+
+    func receive(_ part: ByteBuffer) throws(SirenTransportError) {
+        let fits = state.withLock { state in
+            guard state.response.body.count + part.readableBytes <= longestAnswer else { return false }
+            state.response.body.append(contentsOf: part.readableBytesView)
+            return true
+        }
+        guard fits else { throw SirenTransportError(.tooLong) }
+    }
+
+    func didSendRequestHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPRequestHead) { send() }
+
+    func didReceiveHead(task: HTTPClient.Task<SirenResponse>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
+        receive(head.status, head.headers)
+        return task.eventLoop.makeSucceededVoidFuture()
+    }
+
+    func didReceiveBodyPart(task: HTTPClient.Task<SirenResponse>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
+        task.eventLoop.makeCompletedFuture { try receive(part) }
+    }
+
+    func didFinishRequest(task: HTTPClient.Task<SirenResponse>) -> SirenResponse { response }
+}
+
+/// A body whose files are open, so that each of them can be read and its length is known. It is asked for its bytes when the
+/// request's head was sent.
+private struct Upload: AsyncSequence, Sendable {
+    fileprivate enum Part: Sendable {
+        case bytes(ByteBuffer)
+        case file(SirenFile.Opened)
+    }
+
+    private let exchange: Exchange
+    private var parts: [Part] = []
+    private(set) var length = 0
+
+    init(_ body: SirenBody, _ exchange: Exchange) throws(SirenTransportError) {
+        self.exchange = exchange
+        for piece in body.pieces {
+            switch piece {
+            case .bytes(let bytes):
+                parts.append(.bytes(ByteBuffer(bytes: bytes)))
+                length += bytes.count
+            case .path(let path):
+                guard let file = SirenFile.Opened(path) else { throw SirenTransportError(.fileUnreadable) }
+                parts.append(.file(file))
+                length += file.length
+            }
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(exchange: exchange, parts: parts[...]) }
 
     struct Iterator: AsyncIteratorProtocol {
-        var pieces: ArraySlice<SirenBody.Piece>
-        var file: FileHandle?
+        let exchange: Exchange
+        var parts: ArraySlice<Part>
+        var file: (handle: FileHandle, due: Int)?
 
         mutating func next() async throws -> ByteBuffer? {
+            exchange.send()
             while true {
-                if let file {
-                    if let data = try file.read(upToCount: 1 << 16), !data.isEmpty {
-                        return ByteBuffer(bytes: data)
-                    }
-                    self.file = nil
+                if let (handle, due) = file {
+                    // One byte more than is due, to see that there is none.
+                    let data = (try? handle.read(upToCount: Swift.min(due + 1, 1 << 16))) ?? Data()
+                    guard data.count <= due, due == 0 || !data.isEmpty else { throw SirenTransportError(.fileChanged) }
+                    file = data.isEmpty ? nil : (handle, due - data.count)
+                    if !data.isEmpty { return ByteBuffer(bytes: data) }
                 }
-                switch pieces.popFirst() {
-                case .bytes(let bytes): return ByteBuffer(bytes: bytes)
-                case .path(let path):
-                    guard let file = FileHandle(forReadingAtPath: path) else { throw UnreadableFile() }
-                    self.file = file
+                switch parts.popFirst() {
+                case .bytes(let bytes): return bytes
+                case .file(let opened): file = (opened.handle, opened.length)
                 case nil: return nil
                 }
             }
@@ -124,48 +198,50 @@ private struct Chunks: AsyncSequence, Sendable {
 }
 
 extension SirenTransportError {
-    fileprivate init(_ error: any Error) {
-        switch error {
-        case let error as SirenTransportError: self = error
-        case is UnreadableFile: self.init(.lost, "a file that was sent cannot be read")
-        case let error as HTTPClientError: self.init(Self.kind(error), error.shortDescription)
-        case is NIOConnectionError: self.init(.notConnected)
-        case let error as ChannelError:
-            if case .connectTimeout = error { self.init(.notConnected) } else { self.init(.lost) }
-        case is NIOSSLError, is NIOSSLExtraError: self.init(.notTrusted)
-        case NIOHTTPDecompression.DecompressionError.limit: self.init(.tooLong)
-        default: self.init(.lost)
+    /// - Parameter wasSent: whether the request's head was written to a connection.
+    fileprivate init(_ error: any Error, wasSent: Bool) {
+        if let error = error as? SirenTransportError {
+            self = error
+            return
         }
-    }
-
-    private static func kind(_ error: HTTPClientError) -> Kind {
+        let kind: Kind
         switch error {
-        case .connectTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout,
-            .tlsHandshakeTimeout,
-            .getConnectionFromPoolTimeout, .invalidProxyResponse, .proxyAuthenticationRequired:
-            .notConnected
-        case .readTimeout, .writeTimeout, .deadlineExceeded: .timedOut
-        default: .lost
+        case NIOSSLError.handshakeFailed(.sslError(let stack)) where !wasSent:
+            kind = stack.contains(.eofDuringHandshake) ? .notConnected : .notTrusted
+        case is NIOSSLExtraError where !wasSent: kind = .notTrusted
+        case _ where !wasSent: kind = .notConnected
+        case let error as HTTPClientError where [.readTimeout, .writeTimeout, .deadlineExceeded].contains(error):
+            kind = .timedOut
+        case NIOHTTPDecompression.DecompressionError.limit: kind = .tooLong
+        default: kind = .lost
         }
+        self.init(kind, (error as? HTTPClientError)?.shortDescription ?? "")
     }
 }
 
 extension HTTPClient.Configuration.Proxy {
-    fileprivate init?(_ url: URL) {
-        guard let host = url.host() else { return nil }
+    fileprivate init(_ url: URL) throws(SirenRequestError) {
+        guard let host = url.host(), !host.isEmpty, url.port.map((1...65_535).contains) ?? true else {
+            throw .proxyInvalid(url)
+        }
         let authorization = url.user().map { user in
             HTTPClient.Authorization.basic(
                 username: user.removingPercentEncoding ?? user,
                 password: url.password().map { $0.removingPercentEncoding ?? $0 } ?? ""
             )
         }
-        self = .server(host: host, port: url.port ?? 3128, authorization: authorization)
+        switch url.scheme?.lowercased() {
+        case "http": self = .server(host: host, port: url.port ?? 3128, authorization: authorization)
+        case "socks5" where authorization == nil: self = .socksServer(host: host, port: url.port ?? 1080)
+        default: throw .proxyInvalid(url)
+        }
     }
 }
 
 extension TimeAmount {
+    /// Up to 68 years, so that moments can be reckoned from it.
     fileprivate init(_ duration: Duration) {
-        let (seconds, attoseconds) = duration.components
+        let (seconds, attoseconds) = min(max(duration, .zero), .seconds(Int32.max)).components
         self = .nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 }
@@ -177,8 +253,8 @@ extension SirenClient {
     ///   - baseURL: the API's address, of HTTP. One without a slash at its end gets one.
     ///   - manifestPath: the reference to the API's first entity; empty where the API begins at its address.
     ///   - store: where links and actions are kept.
-    /// - Throws: ``SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP, or an error of the system if
-    ///   a file of authorities cannot be read.
+    /// - Throws: ``SirenKit/SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP,
+    ///   ``SirenKit/SirenRequestError/proxyInvalid(_:)``, or an error of the system if a file of authorities cannot be read.
     public convenience init(
         baseURL: URL,
         manifestPath: String = "",

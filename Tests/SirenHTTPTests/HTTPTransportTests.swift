@@ -15,12 +15,20 @@ final class PythonServer: Sendable {
 
     /// - Parameters:
     ///   - certificate: the file of the server's key and certificate, if it speaks TLS.
+    ///   - wantsCertificates: whether it wants certificates of its clients.
     ///   - python: where Python is.
-    init(_ script: String = "server.py", certificate: String? = nil, python: String? = nil) throws {
+    init(
+        _ script: String = "server.py",
+        certificate: String? = nil,
+        wantsCertificates: Bool = false,
+        python: String? = nil
+    ) throws {
         let process = Process()
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: script).path
         process.executableURL = URL(fileURLWithPath: python ?? "/usr/bin/env")
-        process.arguments = (python == nil ? ["python3"] : []) + [script] + (certificate.map { [$0] } ?? [])
+        process.arguments =
+            (python == nil ? ["python3"] : []) + [script] + (certificate.map { [$0] } ?? [])
+            + (wantsCertificates ? ["certificates"] : [])
         let (input, output) = (Pipe(), Pipe())
         (process.standardInput, process.standardOutput) = (input, output)
         try process.start()
@@ -97,29 +105,67 @@ final class PythonServer: Sendable {
         #expect(seen.headers["host"] == "localhost:\(try Self.server.get().port)")
     }
 
+    private static func temporary() -> String {
+        FileManager.default.temporaryDirectory.appending(path: "siren-\(UUID().uuidString)").path
+    }
+
     @Test func filesAreStreamed() async throws {
-        let path = FileManager.default.temporaryDirectory.appending(
-            path: "siren-\(UUID().uuidString)"
-        ).path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try Data(repeating: 7, count: 5_000_001).write(to: URL(fileURLWithPath: path))
+        let (path, link) = (Self.temporary(), Self.temporary())
+        defer { for path in [path, link] { try? FileManager.default.removeItem(atPath: path) } }
+        try Data((0..<5_000_001).map { UInt8($0 % 251) }).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
         var session = session
         session.encodings = SirenEncodings(boundary: { "B" })
-        let action = SirenAction(
+        var action = SirenAction(
             name: "a",
             href: "echo",
             method: "POST",
             type: "multipart/form-data",
             fields: [SirenField(name: "f", type: .file)]
         )
-        let file = SirenInput.file(SirenFile(.path(path), name: "a"))
         let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
-        let seen = try seen(try await client.submit(action, parameters: ["f": file]))
-        let head =
-            "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n"
-            + "Content-Type: application/octet-stream\r\n\r\n"
-        #expect(seen.length == head.utf8.count + 5_000_001 + "\r\n--B--\r\n".utf8.count)
-        #expect(seen.headers["content-type"] == "multipart/form-data; boundary=B")
+        for path in [path, link] {
+            let file = SirenInput.file(SirenFile(.path(path), name: "a"))
+            let seen = try seen(try await client.submit(action, parameters: ["f": file]))
+            let head =
+                "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a\"\r\n"
+                + "Content-Type: application/octet-stream\r\n\r\n"
+            #expect(seen.length == head.utf8.count + 5_000_001 + "\r\n--B--\r\n".utf8.count)
+            // As `hashlib` reckons it.
+            #expect(seen.sha256 == "c05e70e70f7f9007d6040647fe9d3cc65c4134719fa37c0ebd142d69ca856e5c")
+            #expect(seen.headers["content-type"] == "multipart/form-data; boundary=B")
+        }
+        action.href = "early"
+        let file = SirenInput.file(SirenFile(.path(path), name: "a"))
+        #expect(try await client.submit(action, parameters: ["f": file]).status == 413)
+    }
+
+    /// Lengths that a file gets while its first 32 MiB are sent.
+    @Test(arguments: [0, 32 << 20 - 1, 32 << 20 + 1]) func filesKeepTheirLength(_ length: Int) async throws {
+        let path = Self.temporary()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: 32 << 20)
+        let url = try #require(URL(string: "\(base)resize?\(path),\(length)"))
+        let request = SirenRequest(method: "PUT", url: url, body: SirenBody([.path(path)], type: "text/plain"))
+        await #expect(throws: SirenTransportError(.fileChanged)) {
+            _ = try await HTTPTransport(session).send(request)
+        }
+    }
+
+    @Test func whatIsNoFileIsNotSent() async throws {
+        let (pipe, dangling) = (Self.temporary(), Self.temporary())
+        defer { for path in [pipe, dangling] { try? FileManager.default.removeItem(atPath: path) } }
+        #expect(mkfifo(pipe, 0o600) == 0)
+        try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: dangling + "x")
+        for path in [pipe, dangling, dangling + "x", NSTemporaryDirectory(), "/dev/zero"] {
+            let url = try #require(URL(string: base + "echo"))
+            let request = SirenRequest(method: "PUT", url: url, body: SirenBody([.path(path)], type: "text/plain"))
+            let error = await #expect(throws: SirenTransportError.self) {
+                try await HTTPTransport(session).send(request)
+            }
+            #expect(error?.kind == .fileUnreadable && error?.isUnsent == true)
+        }
     }
 
     @Test func answersAreUnpackedAndPutTogether() async throws {
@@ -159,9 +205,16 @@ final class PythonServer: Sendable {
         }
     }
 
-    @Test func withoutAServerNothingIsSent() async throws {
-        for base in ["http://localhost:1/", "http://nowhere.invalid/"] {
-            let client = try client(base)
+    static let unreachable = [
+        "http://localhost:1/", "http://127.0.0.1:1/", "http://[::1]:1/", "https://127.0.0.1:1/",
+        "http://nowhere.invalid/", "http://127.0.0.1:65536/", "http://localhost:0/",
+    ]
+
+    @Test(arguments: unreachable) func withoutAServerNothingIsSent(_ base: String) async throws {
+        var session = session
+        for proxy in [nil, "http://127.0.0.1:1", "socks5://127.0.0.1:1"] {
+            session.proxy = proxy.flatMap { URL(string: $0) }
+            let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
             await #expect {
                 _ = try await client.submit(SirenAction(name: "a", href: "", method: "POST"))
             } throws: { error in
@@ -194,6 +247,31 @@ final class PythonServer: Sendable {
         session.certificateAuthorities = [Self.tls + "/none.pem"]
         #expect(throws: (any Error).self) {
             try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        }
+    }
+
+    @Test func whatIsNoTLSGetsNothing() async throws {
+        let client = try client(base.replacing("http:", with: "https:"))
+        await #expect {
+            _ = try await client.submit(SirenAction(name: "a", href: "", method: "POST"))
+        } throws: { error in
+            guard case .notConnected(let error) = error as? SirenRequestError else { return false }
+            return error.kind == .notTrusted
+        }
+    }
+
+    /// Both know what they were sent before TLS fails: with TLS 1.3 a client speaks before its certificate is looked at.
+    @Test(arguments: [false, true]) func whereTLSBreaksLaterSomethingWasSent(_ wantsCertificates: Bool) async throws {
+        let server = try PythonServer(certificate: Self.tls + "/server.pem", wantsCertificates: wantsCertificates)
+        var session = session
+        session.certificateAuthorities = [Self.tls + "/authority.pem"]
+        let url = try #require(URL(string: "https://localhost:\(server.port)/"))
+        let client = try SirenClient(baseURL: url, session: session)
+        await #expect {
+            _ = try await client.submit(SirenAction(name: "a", href: "broken-tls", method: "POST"))
+        } throws: { error in
+            guard case .notAnswered(let error) = error as? SirenTransferError else { return false }
+            return error.kind == .lost
         }
     }
 
@@ -245,6 +323,41 @@ final class PythonServer: Sendable {
         #expect(all[0].headers["proxy-authorization"] == "Basic \(Data("user:p w".utf8).base64EncodedString())")
     }
 
+    @Test func proxiesOfSOCKSAreUsed() async throws {
+        let proxy = try PythonServer()
+        var session = session
+        session.proxy = URL(string: "SOCKS5://localhost:\(proxy.port)")
+        let client = try SirenClient(baseURL: #require(URL(string: "http://shop.invalid/")), session: session)
+        let seen = try seen(try await client.follow(link("/echo")))
+        #expect(seen.path == "/echo" && seen.headers["host"] == "shop.invalid")
+        let observer = try self.client("http://localhost:\(proxy.port)/")
+        let all = try JSONDecoder().decode([Seen].self, from: Data(try await observer.follow(link("seen")).bytes))
+        #expect(all.map(\.method) == ["SOCKS", "GET", "GET"] && all[0].path == "shop.invalid:80")
+    }
+
+    @Test(arguments: [
+        "localhost:3128", "//localhost:3128", "proxy", "https://geheim@localhost:3128", "http:", "http://:3128",
+        "http://localhost:65536", "socks4://localhost", "socks5://geheim:geheim@localhost", "ftp://localhost",
+    ])
+    func whatIsNoProxyIsRefused(_ proxy: String) throws {
+        var session = session
+        session.proxy = try #require(URL(string: proxy))
+        #expect {
+            _ = try HTTPTransport(session)
+        } throws: { error in
+            error as? SirenRequestError == session.proxy.map(SirenRequestError.proxyInvalid)
+                && !"\(error)".contains("geheim")
+        }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(1e18), .milliseconds(Int64.max)])
+    func timeOutsMayBeOfAnyLength(_ duration: Duration) async throws {
+        var session = session
+        (session.connectTimeout, session.readTimeout, session.wholeTimeout) = (duration, duration, duration)
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        #expect(try await client.manifest().status == 200)
+    }
+
     @Test(
         "[real hypercorn] a server that offers HTTP/2 gets it",
         .enabled(if: hypercorn != nil, "hypercorn is not installed: run Scripts/setup --tests")
@@ -269,12 +382,9 @@ final class PythonServer: Sendable {
         let task = Task { [link = link("silent?me")] in try await client.follow(link) }
         // Until it has arrived.
         let observer = try self.client()
-        while true {
-            let all = try JSONDecoder().decode(
-                [Seen].self,
-                from: Data(try await observer.follow(link("seen")).bytes)
-            )
-            if all.contains(where: { $0.path == "/silent?me" }) { break }
+        try await until("the request arrives") {
+            let all = try JSONDecoder().decode([Seen].self, from: Data(try await observer.follow(link("seen")).bytes))
+            return all.contains { $0.path == "/silent?me" }
         }
         let clock = ContinuousClock.now
         task.cancel()

@@ -1,5 +1,5 @@
 """A server for the tests of SirenHTTP: says its port, and behaves as the path says."""
-import gzip, hashlib, http.server, json, ssl, sys, threading, time
+import gzip, hashlib, http.server, json, os, ssl, sys, threading, time
 
 SIREN = "application/vnd.siren+json"
 seen = []
@@ -10,8 +10,37 @@ bomb = gzip.compress(bytes(8 << 20))
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
+    def handle(self):
+        first = self.rfile.peek(1)[:1]
+        if first == b"\x05":
+            self.answer_socks()
+        if first == b"\x16":
+            # TLS, which is not spoken here.
+            self.wfile.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        else:
+            super().handle()
+
+    def answer_socks(self):
+        # As a proxy (RFC 1928) whose way leads to itself.
+        methods = self.rfile.read(2)[1]
+        self.rfile.read(methods)
+        self.wfile.write(b"\x05\x00")
+        host = self.rfile.read(self.rfile.read(5)[4]).decode()
+        port = int.from_bytes(self.rfile.read(2), "big")
+        seen.append({
+            "method": "SOCKS", "path": f"{host}:{port}", "length": 0, "sha256": "", "client": self.client_address[1],
+            "headers": {},
+        })
+        self.wfile.write(b"\x05\x00\x00\x01" + bytes(6))
+
     def handle_any(self):
         length = int(self.headers.get("Content-Length", 0))
+        if self.path == "/early":
+            self.answer(b"", status=413)
+        if self.path.startswith("/resize?"):
+            # Far more is to come than what is on its way.
+            path, size = self.path.partition("?")[2].split(",")
+            os.truncate(path, int(size))
         body = self.rfile.read(length)
         path = self.path.split("?")[0]
         request = {
@@ -99,6 +128,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def on_none(self):
         self.close_connection = True
 
+    def on_early(self):
+        pass
+
+    def on_broken_tls(self):
+        # Beside TLS.
+        os.write(self.connection.fileno(), b"no TLS at all")
+        self.close_connection = True
+
     def on_silent(self):
         time.sleep(60)
 
@@ -132,6 +169,8 @@ server = Server(("127.0.0.1", 0), Handler)
 if len(sys.argv) > 1:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[1])
+    if "certificates" in sys.argv:
+        context.verify_mode = ssl.CERT_REQUIRED
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
 print(server.server_address[1], flush=True)
 # It ends with the process that started it.

@@ -149,6 +149,30 @@ import Testing
         )
     }
 
+    @Test func templatesOfDocumentsLeadFromThere() async throws {
+        let url = "https://shop.example/list?page=1"
+        let document = #"""
+            {"links":[{"rel":["self"],"href":""},{"rel":["next"],"href":"{?page}"},{"rel":["item"],"href":"{id}"}],
+            "entities":[{"rel":["item"],"links":[{"rel":["self"],"href":"#7"}]}]}
+            """#
+        let transport = Shop(["GET \(url)": [.siren(document)], "GET \(url)#top": [.siren(document)]]).transport
+        let client = try SirenClient(transport)
+        let answer = try await client.follow(Self.link(url + "#top"))
+        #expect(answer.url.absoluteString == url && answer.entity?.selfReference == url)
+        _ = try await client.follow(#require(answer.entity?.links.first(rel: "next")), parameters: ["page": 2])
+        _ = try await client.follow(rel: "next", ofEntityWithGUID: url)
+        _ = try await client.follow(rel: "item", ofEntityWithGUID: url, parameters: ["id": "a b"])
+        _ = try await client.follow(rel: "self", ofEntityWithGUID: url + "#7")
+        #expect(
+            transport.lines.dropFirst() == [
+                "GET https://shop.example/list?page=2", "GET \(url)", "GET https://shop.example/a%20b", "GET \(url)#7",
+            ]
+        )
+        await #expect(throws: SirenRequestError.self) {
+            try await client.follow(rel: "self", ofEntityWithGUID: url + "#top")
+        }
+    }
+
     @Test func whatIsNotKeptIsNotRequested() async throws {
         let transport = Self.shop().transport
         let client = try SirenClient(transport)

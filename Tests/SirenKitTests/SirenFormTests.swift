@@ -125,6 +125,25 @@ import Testing
         #expect(Set(Self.constraints.compactMap(\.2)) == Set(SirenFieldProblem.Rule.allCases))
     }
 
+    /// Patterns with what takes long to search, and longer ones than are checked: the server has to say it.
+    static let patterns: [(String, String)] = [
+        ("(a+)+$", String(repeating: "a", count: 30) + "!"), ("(a|a)*b", String(repeating: "a", count: 30)),
+        ("(.*)*x", String(repeating: "a", count: 30)), ("(a|b)*", String(repeating: "ab", count: 1_000_000)),
+        (String(repeating: "a", count: 1001), "a"),
+    ]
+
+    @Test(arguments: patterns) func patternsThatTakeTooLongAreLeftToTheServer(_ pattern: String, _ text: String) {
+        let field = Self.field(.text, ["pattern": .string(pattern)])
+        #expect(field.problem(with: .text(text)) == nil)
+        #expect(Self.field(.text, ["pattern": .string(pattern), "maxlength": 0]).problem(with: .text(text)) != nil)
+    }
+
+    @Test func longTextsAreChecked() {
+        let (field, long) = (Self.field(.text, ["pattern": "[a-z]+"]), String(repeating: "a", count: 10_000))
+        #expect(field.problem(with: .text(long)) == nil)
+        #expect(field.problem(with: .text(long + "1"))?.rule == .patternMismatch)
+    }
+
     private static let action = SirenAction(
         name: "add",
         href: "/add",
@@ -238,6 +257,20 @@ import Testing
         #expect(body == SirenBody(Array(text.utf8), type: type))
     }
 
+    /// In a time that grows as they do: with the square of it, this would take many minutes.
+    @Test(.timeLimit(.minutes(1))) func longFormsBecomeJSON() throws {
+        let numbers = 0..<100_000
+        let entries = numbers.map { SirenForm.Entry("f\($0)", .number(SirenNumber($0))) }
+        let several = numbers.map { SirenForm.Entry("l", .number(SirenNumber($0))) }
+        let body = try SirenEncodings().body(SirenForm(entries + several), type: "application/json")
+        guard case .bytes(let bytes) = body.pieces.first else { throw NotInTime(description: "no bytes") }
+        let members = try SirenReader.value(in: bytes).object
+        #expect(members?.count == 100_001 && members?.first?.name == "f0")
+        #expect(members?.last?.value.array?.count == 100_000)
+        let firsts = SirenObject(entries.map { ($0.name, 1) } + entries.map { ($0.name, 2) })
+        #expect(firsts.count == 100_000 && firsts.allSatisfy { $0.value == 1 })
+    }
+
     @Test func formsBecomeParts() throws {
         let path = NSTemporaryDirectory() + "/siren-\(UUID().uuidString)"
         try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
@@ -263,12 +296,15 @@ import Testing
                 + "\(head)\"g\"; filename=\"%22q%22.png\"\r\nContent-Type: image/pngX: y\r\n\r\n\u{1}\u{2}\r\n"
                 + "\(head)\"h\"; filename=\"h.txt\"\r\nContent-Type: text/plain\r\n\r\nfrom a file\r\n--B--\r\n"
         )
-        #expect(throws: SirenRequestError.fileUnreadable(field: "h")) {
-            let missing = SirenFile(.path(path + "x"), name: "h")
-            _ = try SirenEncodings().body(
-                SirenForm([SirenForm.Entry("h", .file(missing))]),
-                type: "multipart/form-data"
-            )
+        let (pipe, dangling) = (path + "p", path + "l")
+        defer { for path in [pipe, dangling] { try? FileManager.default.removeItem(atPath: path) } }
+        #expect(mkfifo(pipe, 0o600) == 0)
+        try FileManager.default.createSymbolicLink(atPath: dangling, withDestinationPath: path + "x")
+        for path in [path + "x", pipe, dangling, NSTemporaryDirectory(), "/dev/zero"] {
+            #expect(throws: SirenRequestError.fileUnreadable(field: "h")) {
+                let form = SirenForm([SirenForm.Entry("h", .file(SirenFile(.path(path), name: "h")))])
+                _ = try SirenEncodings().body(form, type: "multipart/form-data")
+            }
         }
     }
 

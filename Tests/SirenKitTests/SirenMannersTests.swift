@@ -45,7 +45,7 @@ import Testing
     static let faults: [(SirenTransportError.Kind, get: Int, post: Int, wasSent: Bool)] = [
         (.notConnected, 4, 4, false), (.notTrusted, 1, 1, false), (.timedOut, 4, 1, true),
         (.lost, 4, 1, true),
-        (.tooLong, 1, 1, true),
+        (.tooLong, 1, 1, true), (.fileUnreadable, 4, 4, false), (.fileChanged, 4, 1, true),
     ]
 
     @Test(arguments: faults)
@@ -199,6 +199,61 @@ import Testing
         ]
         let isMalformed = expected.isEmpty && template != "{?undef}"
         #expect(URITemplate.expand(template, values)?.uri == (isMalformed ? nil : expected))
+    }
+
+    /// Templates of a document, from where it came, and where they lead (RFC 3986, 5.2).
+    static let references: [(base: String, template: String, [String: String], url: String)] = [
+        (page, "{?card}", ["card": "1"], "http://h/a/b?card=1"), (page, "{?card}", [:], page),
+        ("http://h/a/b", "{?card}", ["card": "1"], "http://h/a/b?card=1"),
+        ("http://h/a/b", "{?card}", [:], "http://h/a/b"),
+        (page, "{id}", ["id": "x"], "http://h/a/x"), (page, "{id}", [:], page), (page, "{id}", ["id": ""], page),
+        (page, "{/id}", ["id": "x"], "http://h/x"), (page, "{/id}", [:], page),
+        (page, "{/id,id}", ["id": "x"], "http://h/x/x"),
+        (page, "{+u}", ["u": "https://o/z?k#f"], "https://o/z?k#f"), (page, "{+u}", ["u": "/r"], "http://h/r"),
+        (page, "{+u}", ["u": "../../r"], "http://h/r"), (page, "{+u}", ["u": "?r"], "http://h/a/b?r"),
+        (page, "{#f}", ["f": "x"], "\(page)#x"), (page, "{#f}", [:], page),
+        (page, "{&c}", ["c": "1"], "http://h/a/&c=1"), (page, "{;c}", ["c": "1"], "http://h/a/;c=1"),
+        (page, "{.c}", ["c": "1"], "http://h/a/.1"), (page, "?p=1{&c}", ["c": "2"], "http://h/a/b?p=1&c=2"),
+        (page, "?p={c}", ["c": "2"], "http://h/a/b?p=2"), (page, "#x{f}", ["f": "y"], "\(page)#xy"),
+        (page, "m{id}", ["id": "x"], "http://h/a/mx"), (page, "m{+id}", ["id": ":x"], "m:x"),
+        (page, "c{?id}", ["id": "x"], "http://h/a/c?id=x"), (page, "c{?id}", [:], "http://h/a/c"),
+        (page, ".{?id}", ["id": "x"], "http://h/a/?id=x"), (page, "{id}{?q}", ["q": "2"], "http://h/a/b?q=2"),
+        (page, "..{/id}", ["id": "x"], "http://h/x"), (page, ".{/id}", ["id": "x"], "http://h/a/x"),
+        (page, "../{id}", ["id": "x"], "http://h/x"), (page, "./{id}", ["id": "x"], "http://h/a/x"),
+        (page, "/m/{id}{?q}", ["id": "x/y", "q": "1"], "http://h/m/x%2Fy?q=1"),
+        (page, "//{host}/x", ["host": "o"], "http://o/x"), (page, "https://{host}/x", ["host": "o"], "https://o/x"),
+        (page, "{s}://o/x", ["s": "https"], "https://o/x"),
+    ]
+    static let page = "http://h/a/b?q=1"
+
+    @Test(arguments: references)
+    func templatesAreResolved(_ row: (base: String, template: String, [String: String], url: String)) throws {
+        let base = try #require(URL(string: row.base))
+        let expanded = try #require(URITemplate.expand(row.template, row.2))
+        #expect(SirenReference.resolve(expanded.uri, against: base)?.absoluteString == row.url)
+        let later = try #require(URITemplate.expand(SirenReference.absolute(row.template, against: base), row.2))
+        #expect(SirenReference.resolve(later.uri, against: nil)?.absoluteString == row.url)
+        #expect(later.used == expanded.used)
+    }
+
+    @Test func whatIsNoTemplateIsNotResolved() throws {
+        let base = try #require(URL(string: Self.page))
+        for template in ["{@https://o/}{@https://p/}x", "{x", "a b{x}", "{@https://o/", "{@https://o/}{!x}", "{@}x"] {
+            let expanded = URITemplate.expand(SirenReference.absolute(template, against: base), [:])
+            #expect(expanded.flatMap { SirenReference.resolve($0.uri, against: nil) } == nil)
+        }
+    }
+
+    /// References as errors show them.
+    static let shown: [(String, String)] = [
+        ("https://geheim:geheim@h:1/a@b?geheim#geheim", "https://h:1/a@b"), ("https://h#geheim", "https://h"),
+        ("//geheim@geheim@h/a", "//h/a"), ("/a:b/c?geheim", "/a:b/c"), ("mailto:geheim@geheim", "mailto:"),
+        ("a//geheim@b", "a//b"), ("?geheim", ""), ("a b", "a b"), ("ftp://geheim@h", "ftp://h"),
+        ("{@https://geheim@h/a?geheim}{x", "{@https://h/a"),
+    ]
+
+    @Test(arguments: shown) func errorsShowNoSecrets(_ reference: String, _ text: String) {
+        #expect("\(SirenRequestError.referenceInvalid(reference))".contains("'\(text)'"))
     }
 
     @Test func headersAreFoundInAnyCase() {

@@ -28,7 +28,7 @@ public struct SirenAnswer: Sendable, Hashable {
         case none
     }
 
-    /// Where it came from, after all redirects.
+    /// Where it came from, after all redirects; without a fragment, which is for those who read it.
     public var url: URL
     /// The HTTP status.
     public var status: Int
@@ -62,6 +62,7 @@ public struct SirenAnswer: Sendable, Hashable {
     init(_ response: SirenResponse, from url: URL, redirects: [URL], mode: SirenDocument.Mode)
         throws(SirenTransferError)
     {
+        let url = url.withoutFragment
         self.url = url
         self.redirects = redirects
         (status, headers, bytes) = (response.status, response.headers, response.body)
@@ -164,7 +165,8 @@ extension SirenEntity {
         }
         entity.actions = actions.map { action in
             var action = action
-            action.href = SirenReference.absolute(action.href, against: base)
+            // Nobody expands it.
+            action.href = SirenReference.resolve(action.href, against: base)?.absoluteString ?? action.href
             return action
         }
         return entity
@@ -172,11 +174,51 @@ extension SirenEntity {
 }
 
 extension SirenReference {
-    /// The absolute reference; of a template (RFC 6570) what stands before its first expression is resolved. What cannot be
-    /// resolved stays.
+    /// The absolute reference; what cannot be resolved stays.
+    ///
+    /// A template (RFC 6570) is resolved up to its first expression where that leads to the same as to expand it first. Where
+    /// it does not, as of `{?page}` with a base that has a query itself, its base stands before it, as ``URITemplate`` has it.
+    ///
+    /// - Parameter base: a URL without a fragment.
     static func absolute(_ reference: String, against base: URL) -> String {
-        let literal = reference.prefix { $0 != "{" }
-        guard let url = resolve(String(literal), against: base) else { return reference }
-        return url.absoluteString + reference[literal.endIndex...]
+        guard let open = reference.firstIndex(of: "{") else {
+            return resolve(reference, against: base)?.absoluteString ?? reference
+        }
+        let literal = reference[..<open]
+        guard URIReference.isValid(String(literal)) else { return reference }
+        if resolve(String(literal), against: nil) != nil { return reference }
+        if literal.hasPrefix("//") { return "\(base.scheme ?? ""):\(reference)" }
+        let endsPath = reference[open...].hasPrefix("{?") || reference[open...].hasPrefix("{#")
+        let last = literal.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        let isSettled =
+            literal.isEmpty
+            ? reference[open...].hasPrefix("{#") || endsPath && base.query() == nil
+            : endsPath || literal.contains { $0 == "?" || $0 == "#" }
+                || literal.contains("/") && last != "." && last != ".."
+        guard isSettled, let url = resolve(String(literal), against: base) else {
+            return "{@\(base.absoluteString)}\(reference)"
+        }
+        return url.absoluteString + reference[open...]
+    }
+
+    /// A reference without what may be personal: user, password, query and fragment.
+    static func forLogs(_ reference: String) -> String {
+        let text = reference.prefix { $0 != "?" && $0 != "#" }
+        // Such as `mailto:`, behind which is nothing but what may be personal.
+        if let colon = text.prefix(while: { $0 != "/" }).firstIndex(of: ":"), !text[colon...].hasPrefix("://") {
+            return String(text[...colon])
+        }
+        guard let slashes = text.firstRange(of: "//") else { return String(text.prefix(200)) }
+        let authority = text[slashes.upperBound...].prefix { $0 != "/" }
+        let host = authority.lastIndex(of: "@").map { authority[$0...].dropFirst() } ?? authority
+        return String("\(text[..<slashes.upperBound])\(host)\(text[authority.endIndex...])".prefix(200))
+    }
+}
+
+extension URL {
+    /// The URL of the document itself.
+    var withoutFragment: URL {
+        let text = absoluteString
+        return text.firstIndex(of: "#").flatMap { URL(string: String(text[..<$0])) } ?? self
     }
 }

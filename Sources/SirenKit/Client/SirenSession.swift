@@ -41,7 +41,7 @@ public struct SirenSession: Sendable {
     public var readTimeout: Duration = .seconds(30)
     /// How long a request may take, with its body and the answer.
     public var wholeTimeout: Duration = .seconds(300)
-    /// A proxy for all requests: `http://host:port`, with user and password if it wants them.
+    /// A proxy for all requests: `http://host:port`, with user and password if it wants them, or `socks5://host:port`.
     public var proxy: URL?
     /// Files of certificate authorities (PEM) that are trusted beside the system's.
     public var certificateAuthorities: [String] = []

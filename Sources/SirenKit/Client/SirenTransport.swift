@@ -123,6 +123,10 @@ public struct SirenTransportError: Error, Sendable, Hashable, CustomStringConver
         case notConnected
         /// The server did not prove who it is: nothing was sent.
         case notTrusted
+        /// A file that is to be sent cannot be read: nothing was sent.
+        case fileUnreadable
+        /// A file did not keep its length while it was sent, or could no longer be read.
+        case fileChanged
         /// It took too long.
         case timedOut
         /// The connection ended before the answer did.
@@ -143,7 +147,7 @@ public struct SirenTransportError: Error, Sendable, Hashable, CustomStringConver
     }
 
     /// Whether it is certain that nothing of the request was sent.
-    public var isUnsent: Bool { kind == .notConnected || kind == .notTrusted }
+    public var isUnsent: Bool { [.notConnected, .notTrusted, .fileUnreadable].contains(kind) }
 
     /// What happened, in words.
     public var description: String {
@@ -151,6 +155,8 @@ public struct SirenTransportError: Error, Sendable, Hashable, CustomStringConver
             switch kind {
             case .notConnected: "the server cannot be reached; check the network and the server's address"
             case .notTrusted: "the server's certificate is not trusted; check its address, or add its authority"
+            case .fileUnreadable: "a file that is to be sent cannot be read; give another"
+            case .fileChanged: "a file changed while it was sent; send it again when nothing writes to it"
             case .timedOut: "the server took too long; try again later"
             case .lost: "the connection ended before the answer did; try again later"
             case .tooLong: "the answer is longer than it may be; raise the limit if that is meant"

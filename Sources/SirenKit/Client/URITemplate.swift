@@ -1,7 +1,25 @@
+import Foundation
+
 /// Templates of URIs (RFC 6570), to its third level.
 enum URITemplate {
     /// The URI, and the names of the values that stand in it; `nil` if the template is malformed.
+    ///
+    /// A template that begins with `{@`, a URL and `}` is relative to that URL: what it expands to is resolved.
     static func expand(_ template: String, _ values: [String: String]) -> (uri: String, used: Set<String>)? {
+        guard template.hasPrefix("{@"), let end = template.firstIndex(of: "}") else {
+            return expandAlone(template, values)
+        }
+        let base = URL(string: String(template[..<end].dropFirst(2)))
+        guard let (uri, used) = expandAlone(String(template[end...].dropFirst()), values),
+            let url = SirenReference.resolve(uri, against: base)
+        else { return nil }
+        return (url.absoluteString, used)
+    }
+
+    private static func expandAlone(
+        _ template: String,
+        _ values: [String: String]
+    ) -> (uri: String, used: Set<String>)? {
         var (uri, used) = ("", Set<String>())
         var rest = template[...]
         while let open = rest.firstIndex(of: "{") {

@@ -158,7 +158,8 @@ extension SirenObject: ExpressibleByDictionaryLiteral {
     /// Creates an object; of two values of one name the first counts.
     public init(_ elements: some Sequence<(String, SirenValue)>) {
         self.init()
-        for (name, value) in elements where self[name] == nil { append(Member(name, value)) }
+        var names: Set<[UInt8]> = []
+        for (name, value) in elements where names.insert(Array(name.utf8)).inserted { append(Member(name, value)) }
     }
 }
 

@@ -103,8 +103,8 @@ public struct SirenEncodings: Sendable {
 
     /// A flat object: numbers as they are written, boxes as truth values, several values as a list.
     private static func json(_ form: SirenForm) throws(SirenRequestError) -> SirenObject {
-        var values: [(String, SirenValue)] = []
-        var places: [String: Int] = [:]
+        var names: [String] = []
+        var values: [String: [SirenValue]] = [:]
         for entry in form.entries {
             let value: SirenValue
             switch entry.value {
@@ -114,14 +114,16 @@ public struct SirenEncodings: Sendable {
             case .url(let url): value = .string(url.absoluteString)
             case .file, .list: throw .encodingTooNarrow(encoding: "application/json", field: entry.name)
             }
-            if let place = places[entry.name] {
-                values[place].1 = .array((values[place].1.array ?? [values[place].1]) + [value])
-            } else {
-                places[entry.name] = values.count
-                values.append((entry.name, form.several.contains(entry.name) ? .array([value]) : value))
-            }
+            if values[entry.name] == nil { names.append(entry.name) }
+            values[entry.name, default: []].append(value)
         }
-        return SirenObject(values)
+        return SirenObject(
+            distinct: names.map { name in
+                let all = values[name] ?? []
+                let isOne = all.count == 1 && !form.several.contains(name)
+                return SirenObject.Member(name, isOne ? all[0] : .array(all))
+            }
+        )
     }
 
     /// As HTML has it (RFC 7578).

@@ -47,7 +47,8 @@ extension SirenField {
     /// Kinds: `number` and `range` take a number, `url` a URL with a scheme, `file` a file, `checkbox` a truth value or
     /// some of the values to choose from, `radio` one of them, every other type a text or a number. The types of dates,
     /// times, colours and addresses take a text of HTML's form. Several values need `multiple`, or a checkbox with values to
-    /// choose from. A `pattern` that is no regular expression is passed over, as browsers do.
+    /// choose from. A `pattern` that is no regular expression, has more than 1000 characters or takes too long to check is
+    /// passed over: the server has to check it.
     ///
     /// - Parameter input: the value; `nil` is none.
     public func problem(with input: SirenInput?) -> SirenFieldProblem? {
@@ -139,12 +140,37 @@ extension SirenField {
             return problem(.tooShort, "\(least) characters at least", input)
         }
         if let most = maximumLength, length > most { return problem(.tooLong, "\(most) characters at most", input) }
-        if let pattern, let expression = try? NSRegularExpression(pattern: "^(?:\(pattern))$"),
-            expression.firstMatch(in: text, range: NSRange(location: 0, length: length)) == nil
-        {
+        if let pattern, Self.matches(text, pattern) == false {
             return problem(.patternMismatch, title.map { "what '\($0)' says" } ?? "a text of another form", input)
         }
         return nil
+    }
+
+    /// No pattern of a form is longer, in UTF-16 units.
+    private static let longestPattern = 1000
+    /// How often a search may tell that it goes on, each time after some ten thousand steps.
+    private static let mostReports = 100
+
+    /// Whether the pattern matches the whole text; `nil` if the pattern is none, or the search takes too long: a server may
+    /// send `(a+)+`.
+    private static func matches(_ text: String, _ pattern: String) -> Bool? {
+        guard pattern.utf16.count <= longestPattern,
+            let expression = try? NSRegularExpression(pattern: "^(?:\(pattern))$")
+        else { return nil }
+        var result: Bool?
+        var reports = 0
+        let options: NSRegularExpression.MatchingOptions = [.reportProgress, .reportCompletion]
+        let all = NSRange(location: 0, length: text.utf16.count)
+        expression.enumerateMatches(in: text, options: options, range: all) { match, flags, stop in
+            if match != nil {
+                result = true
+            } else if flags.contains(.completed), !flags.contains(.internalError) {
+                result = result ?? false
+            }
+            if flags.contains(.progress) { reports += 1 }
+            if reports == mostReports { stop.pointee = true }
+        }
+        return result
     }
 
     private func rangeProblem(_ input: SirenInput) -> SirenFieldProblem? {

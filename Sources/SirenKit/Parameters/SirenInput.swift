@@ -73,7 +73,7 @@ public struct SirenFile: Sendable, Hashable {
     public enum Content: Sendable, Hashable {
         /// Here.
         case bytes([UInt8])
-        /// In the file at that path, which is read piece by piece while it is sent.
+        /// In the file at that path, which is read piece by piece while it is sent and must not change meanwhile.
         case path(String)
     }
 
@@ -95,7 +95,26 @@ public struct SirenFile: Sendable, Hashable {
     var length: Int? {
         switch content {
         case .bytes(let bytes): bytes.count
-        case .path(let path): (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+        case .path(let path): Opened(path)?.length
+        }
+    }
+
+    /// A file that is open for reading, and its length in bytes.
+    package struct Opened: Sendable {
+        /// It closes the file at its end.
+        package let handle: FileHandle
+        /// In bytes, when it was opened.
+        package let length: Int
+
+        /// Opens a file, also at the end of symbolic links; `nil` of what cannot be read, or is no file, such as a folder.
+        package init?(_ path: String) {
+            // A pipe would wait for one who writes.
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+            guard descriptor >= 0 else { return nil }
+            handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            length = Int(status.st_size)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A request that was not made: nothing was sent.
 public enum SirenRequestError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Nothing is kept of a link of that relation of the entity known by that GUID.
@@ -20,7 +22,9 @@ public enum SirenRequestError: Error, Sendable, Hashable, CustomStringConvertibl
     case methodInvalid(String)
     /// HTTP has no form for a header field's name or value.
     case headerInvalid(String)
-    /// There was no connection.
+    /// Proxies are not reached in that way.
+    case proxyInvalid(URL)
+    /// There was no connection, or the transport could send nothing.
     case notConnected(SirenTransportError)
 
     /// What was attempted, what happened, and what a person can do.
@@ -41,11 +45,13 @@ public enum SirenRequestError: Error, Sendable, Hashable, CustomStringConvertibl
         case .fileUnreadable(let field):
             "nothing was sent: the file of the field '\(field)' cannot be read; give another"
         case .referenceInvalid(let reference):
-            "nothing was requested: '\(reference.prefix(200))' is no reference to a resource; ask the server's maker"
+            "nothing was requested: '\(SirenReference.forLogs(reference))' is no reference to a resource; ask the server's maker"
         case .methodInvalid(let method):
             "nothing was sent: '\(method.prefix(100))' is no method of HTTP; ask the server's maker"
         case .headerInvalid(let name):
             "nothing was sent: the header '\(name.prefix(100))' has characters that it cannot have; correct it"
+        case .proxyInvalid:
+            "nothing can be requested: the proxy is none of http://host:port and socks5://host:port; correct it"
         case .notConnected(let error): "nothing was sent: \(error.description)"
         }
     }
