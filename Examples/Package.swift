@@ -4,8 +4,22 @@ import PackageDescription
 // A package of its own: it sees of the libraries what any other package sees.
 let package = Package(
     name: "Examples",
+    products: [
+        .executable(name: "siren-browser", targets: ["SirenBrowser"])
+    ],
+    // Programs for Siren APIs ask servers only with this trait, and else answer from recordings: so nobody who builds
+    // the examples fetches a network library unasked, and there is one package of them, whose tests need no server.
+    traits: [
+        .trait(name: "Network", description: "Siren over HTTP.")
+    ],
     dependencies: [
-        .package(name: "ClubKit", path: "..")
+        .package(
+            name: "ClubKit",
+            path: "..",
+            // The default ones too. In this order SwiftPM gives the compiler the same flags as in a build of ClubKit itself,
+            // so that in its folder the libraries are not compiled anew.
+            traits: ["PCSC", .trait(name: "Network", condition: .when(traits: ["Network"])), "NFC"]
+        )
     ],
     targets: [
         .executableTarget(name: "ReadACard", dependencies: [.product(name: "ReaderKit", package: "ClubKit")]),
@@ -50,6 +64,26 @@ let package = Package(
                 .product(name: "ReaderKitTesting", package: "ClubKit"),
             ]
         ),
+        // What the two programs below have in common.
+        .target(
+            name: "SirenTerminal",
+            dependencies: [
+                .product(name: "SirenKit", package: "ClubKit"),
+                .product(name: "SirenHTTP", package: "ClubKit", condition: .when(traits: ["Network"])),
+            ],
+            swiftSettings: [.define("NETWORK", .when(traits: ["Network"]))]
+        ),
+        .executableTarget(
+            name: "SirenBrowser",
+            dependencies: ["SirenTerminal", .product(name: "SirenKit", package: "ClubKit")]
+        ),
+        .executableTarget(
+            name: "ClubActions",
+            dependencies: [
+                "SirenTerminal", .product(name: "ReaderKit", package: "ClubKit"),
+                .product(name: "SirenKit", package: "ClubKit"),
+            ]
+        ),
         // The code of the articles in Sources/*/*.docc: it is compiled, and nobody calls it.
         .target(
             name: "Tasks",
@@ -71,6 +105,10 @@ let package = Package(
                 "KioskScreen", .product(name: "ClubKit", package: "ClubKit"),
                 .product(name: "KioskKit", package: "ClubKit"), .product(name: "ReaderKit", package: "ClubKit"),
             ]
+        ),
+        .testTarget(
+            name: "SirenBrowserTests",
+            dependencies: ["SirenBrowser", "SirenTerminal", .product(name: "SirenKit", package: "ClubKit")]
         ),
     ],
     swiftLanguageModes: [.v6]

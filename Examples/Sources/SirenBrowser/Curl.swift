@@ -1,0 +1,70 @@
+import SirenKit
+
+/// Requests as commands for a shell.
+enum Curl {
+    private struct Seen: Error { let request: SirenRequest }
+
+    /// What the client would send, as a command. Nothing is sent.
+    ///
+    /// - Parameter form: what is sent as parts, if it is.
+    static func command(
+        _ client: SirenClient,
+        form: SirenForm = SirenForm([]),
+        _ request: (SirenClient) async throws -> SirenAnswer
+    ) async throws -> String {
+        let observed = try SirenClient(
+            baseURL: client.baseURL,
+            session: client.session,
+            transport: InMemoryTransport { throw Seen(request: $0) }
+        )
+        // It stands for the token, where that would be sent.
+        observed.authorizationHeaderValue = client.authorizationHeaderValue.map { _ in "Bearer $SIREN_TOKEN" }
+        do {
+            _ = try await request(observed)
+            return ""
+        } catch let seen as Seen {
+            return command(seen.request, form)
+        }
+    }
+
+    private static func command(_ request: SirenRequest, _ form: SirenForm) -> String {
+        let isMultipart = request.body?.type.hasPrefix("multipart/") ?? false
+        var words = ["curl"]
+        if request.method != "GET" { words += ["-X", quoted(request.method)] }
+        words.append(quoted(request.url.absoluteString))
+        for field in request.headers.fields where !(isMultipart && field.name == "Content-Type") {
+            let isToken = field.name == "Authorization"
+            words += ["-H", isToken ? "\"\(field.name): \(field.value)\"" : quoted("\(field.name): \(field.value)")]
+        }
+        if isMultipart {
+            for entry in form.entries {
+                if case .file(let file) = entry.value, case .path(let path) = file.content {
+                    words += ["-F", quoted("\(entry.name)=@\"\(path)\";filename=\"\(file.name)\";type=\(file.type)")]
+                } else {
+                    words += ["--form-string", quoted("\(entry.name)=\(text(entry.value))")]
+                }
+            }
+        } else if let body = request.body {
+            let bytes = body.pieces.flatMap { piece -> [UInt8] in
+                if case .bytes(let bytes) = piece { bytes } else { [] }
+            }
+            words += ["--data-raw", quoted(String(decoding: bytes, as: UTF8.self))]
+        }
+        return words.joined(separator: " ")
+    }
+
+    private static func text(_ input: SirenInput) -> String {
+        switch input {
+        case .text(let text): text
+        case .number(let number): number.text
+        case .bool(let isTicked): isTicked ? "on" : "off"
+        case .url(let url): url.absoluteString
+        case .file, .list: ""
+        }
+    }
+
+    /// For a POSIX shell.
+    private static func quoted(_ text: String) -> String {
+        "'" + text.replacing("'", with: "'\\''") + "'"
+    }
+}

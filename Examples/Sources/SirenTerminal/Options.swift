@@ -1,0 +1,101 @@
+import Foundation
+import SirenKit
+
+#if NETWORK
+import SirenHTTP
+#endif
+
+/// The options that programs for Siren APIs have in common.
+package struct Options {
+    /// What is no option.
+    package var arguments: [String] = []
+    private var record: String?
+    private var replay: String?
+    private var token: String?
+
+    /// Whether there are no more arguments to come: a recording knows its server.
+    package var knowsServer: Bool { replay != nil }
+
+    package static let help = """
+          --replay FILE      answers from a recording; no server is asked
+          --record FILE      records the answers, without secrets
+          --token-file FILE  the token that the server wants; else that of the variable SIREN_TOKEN
+        """
+
+    package init(
+        _ arguments: some Sequence<String>,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
+        token = environment["SIREN_TOKEN"]
+        var rest = Array(arguments)[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            func value() throws -> String {
+                guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
+                    throw Fault("\(parts[0]) needs a file")
+                }
+                return value
+            }
+            switch parts.first {
+            case "--replay": replay = try value()
+            case "--record": record = try value()
+            case "--token-file": token = try String(contentsOfFile: value(), encoding: .utf8)
+            case "--token":
+                throw Fault("a token among arguments can be read by everybody here; use --token-file or SIREN_TOKEN")
+            case let option? where option.hasPrefix("-"): throw Fault("there is no option \(option)")
+            default: self.arguments.append(argument)
+            }
+        }
+        token = token?.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// Makes a client of the server, or of the recording.
+    package func connect(to server: String = "", manifestPath: String = "") throws -> Connection {
+        let secrets = Secrets()
+        token.map(secrets.add)
+        var recording = Recording(server: Self.address(server), manifestPath: manifestPath)
+        var transport: any SirenTransport
+        if let replay {
+            recording = try Recording(contentsOf: replay)
+            transport = ReplayTransport(recording, secrets: secrets)
+        } else {
+            transport = try Self.network()
+        }
+        if let record {
+            recording.exchanges = []
+            transport = try RecordingTransport(transport, recording, to: record, secrets: secrets)
+        }
+        guard let url = URL(string: recording.server), url.user() == nil else {
+            throw Fault("'\(server)' is no address of a server, such as https://club.example/api")
+        }
+        let client = try SirenClient(baseURL: url, manifestPath: recording.manifestPath, transport: transport)
+        client.authorizationHeaderValue = token.map { $0.contains(" ") ? $0 : "Bearer \($0)" }
+        return Connection(client: client, secrets: secrets)
+    }
+
+    /// The address with its scheme.
+    private static func address(_ server: String) -> String {
+        guard !server.isEmpty, !server.contains("://") else { return server }
+        let isHere = ["localhost", "127.0.0.1", "[::1]"].contains { server.hasPrefix($0) }
+        return (isHere ? "http://" : "https://") + server
+    }
+
+    private static func network() throws -> any SirenTransport {
+        #if NETWORK
+        try HTTPTransport()
+        #else
+        throw Fault("this program was built without the trait Network and can only --replay recordings")
+        #endif
+    }
+}
+
+/// A server, or the recording of one.
+package struct Connection: Sendable {
+    package let client: SirenClient
+    package let secrets: Secrets
+
+    package init(client: SirenClient, secrets: Secrets) {
+        self.client = client
+        self.secrets = secrets
+    }
+}

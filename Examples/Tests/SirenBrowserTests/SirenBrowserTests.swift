@@ -1,0 +1,307 @@
+import Foundation
+import SirenKit
+import Testing
+
+@testable import SirenBrowser
+@testable import SirenTerminal
+
+/// A console for tests: it says what it was given, and keeps what it is shown.
+private final class KeptConsole: Console {
+    private var lines: ArraySlice<String>
+    var shown: [String] = []
+    var secretQuestions: [String] = []
+
+    init(_ lines: String...) { self.lines = lines[...] }
+
+    func say(_ line: String) { shown.append(line) }
+    func command(completions: [String]) -> String? { lines.popFirst() }
+    func ask(_ question: String, isSecret: Bool) -> String? {
+        shown.append(question)
+        if isSecret { secretQuestions.append(question) }
+        return lines.popFirst()
+    }
+}
+
+private let server = URL(string: "https://club.example/")!
+
+/// A server whose every answer is this one.
+private func answering(_ json: String, headers: SirenHeaders = [:]) -> InMemoryTransport {
+    var headers = headers
+    headers["Content-Type"] = SirenEntity.mediaType
+    return InMemoryTransport { [headers] _ in SirenResponse(headers: headers, body: Array(json.utf8)) }
+}
+
+private func browse(_ transport: any SirenTransport, _ console: KeptConsole) async throws -> Bool {
+    let client = try SirenClient(baseURL: server, transport: transport)
+    client.authorizationHeaderValue = "Bearer 5ecret-token"
+    return await Browser(Connection(client: client, secrets: Secrets()), console).run()
+}
+
+private let passwordForm = """
+    {"title": "Desk", "links": [{"rel": ["next"], "href": "https://elsewhere.example/"}], "actions": [
+      {"name": "log-in", "method": "POST", "href": "log-in", "fields": [
+        {"name": "password", "type": "password", "required": true, "minlength": 9, "title": "It's the desk's"}]},
+      {"name": "photo", "method": "POST", "href": "photo", "type": "multipart/form-data", "fields": [
+        {"name": "file", "type": "file"}, {"name": "title", "value": "Ann's"}]},
+      {"name": "look-in", "href": "look-in", "fields": [{"name": "password", "type": "password"}]}]}
+    """
+
+@Suite struct SirenBrowserTests {
+    @Test func whatCannotBeDoneIsSaidAndTheRestIsDone() async throws {
+        let console = KeptConsole("nowhere", "back", "item", "2", "show", "back", "next")
+        let transport = answering(
+            """
+            {"title": "Day", "entities": [{"rel": ["item"], "title": "Visit 1", "properties": {"at": {"hour": 8}, "door": "A"}},
+              {"rel": ["item"], "title": "Visit 2"}], "links": [{"rel": ["next"], "href": "/2"}]}
+            """
+        )
+        #expect(try await !browse(transport, console))
+        let day = [
+            "Day", "Links", "   1  next  2", "Entities", "   2  item  Visit 1  door: A", "   3  item  Visit 2",
+        ]
+        let visit = ["Visit 1", "  at", "    hour  8", "  door  A"]
+        #expect(
+            console.shown == ["200 done  https://club.example/"] + day + [
+                "there is no 'nowhere' here; help says what can be said", "this is the first page",
+                "say the number: there are several",
+            ] + visit + visit + day + ["200 done  https://club.example/2"] + day
+        )
+        #expect(transport.requests.map(\.url.path) == ["/", "/2"])
+    }
+
+    @Test func aCommandForAShellHasNeitherTokenNorPassword() async throws {
+        let console = KeptConsole("curl log-in", "curl next", "curl photo", "/etc/passwd", "")
+        let transport = answering(passwordForm)
+        #expect(try await browse(transport, console))
+        let accept = "-H 'Accept: application/vnd.siren+json, application/problem+json'"
+        #expect(
+            console.shown.filter { $0.hasPrefix("curl ") } == [
+                "curl -X 'POST' 'https://club.example/log-in' -H \"Authorization: Bearer $SIREN_TOKEN\" \(accept) "
+                    + "-H 'Content-Type: application/x-www-form-urlencoded' --data-raw 'password=PASSWORD'",
+                // What is another's gets no token.
+                "curl 'https://elsewhere.example/' \(accept)",
+                "curl -X 'POST' 'https://club.example/photo' -H \"Authorization: Bearer $SIREN_TOKEN\" \(accept) "
+                    + "-F 'file=@\"/etc/passwd\";filename=\"passwd\";type=application/octet-stream' "
+                    + "--form-string 'title=Ann'\\''s'",
+            ]
+        )
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func aRecordingHoldsNoSecretAndAnswersAsTheServerDid() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json").path()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let server = answering(
+            passwordForm.replacing("Desk", with: "Not open sesame, nor 5ecret-token"),
+            headers: ["Set-Cookie": "session=c00kie", "Location": "/x?again=5ecret-token"]
+        )
+        let recorded = KeptConsole("log-in", "short", "open sesame", "look-in", "open sesame")
+        let secrets = Secrets()
+        secrets.add("5ecret-token")
+        let recording = Recording(server: "https://club.example/", manifestPath: "")
+        let recorder = try RecordingTransport(server, recording, to: path, secrets: secrets)
+        let client = try SirenClient(baseURL: URL(string: recording.server)!, transport: recorder)
+        client.authorizationHeaderValue = "Bearer 5ecret-token"
+        #expect(await Browser(Connection(client: client, secrets: secrets), recorded).run())
+        #expect(recorded.secretQuestions.count == 3)
+        #expect(server.requests.last?.url.query() == "password=open+sesame")
+
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        for secret in ["5ecret", "sesame", "c00kie", "Authorization"] { #expect(!text.contains(secret)) }
+        #expect(text.contains("look-in?password=***"))
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+
+        let replayed = KeptConsole("log-in", "short", "open sesame", "look-in", "open sesame", "next")
+        let connection = try Options(["--replay", path], environment: ["SIREN_TOKEN": "5ecret-token"]).connect()
+        #expect(await !Browser(connection, replayed).run())
+        #expect(replayed.shown.last == "the recording has no answer to GET https://elsewhere.example/")
+        let hidden = recorded.shown.map {
+            secrets.hidden(in: $0.replacing("open+sesame", with: "open sesame"))
+        }
+        #expect(replayed.shown.dropLast().map { $0.replacing("open+sesame", with: "***") } == hidden)
+    }
+
+    @Test func aTokenComesFromAFileOrAVariableAlone() throws {
+        #expect(throws: Fault.self) { try Options(["--token", "x"], environment: [:]) }
+        #expect(throws: Fault.self) { try Options(["--token=x"], environment: [:]) }
+        #expect(throws: Fault.self) { try Options(["--record"], environment: [:]) }
+        let options = try Options(["a", "--replay=Tests/sessions/club.json"], environment: ["SIREN_TOKEN": " t\n"])
+        #expect(options.arguments == ["a"])
+        #expect(try options.connect().client.authorizationHeaderValue == "Bearer t")
+    }
+}
+
+@Suite struct FormDialogueTests {
+    private func values(_ console: KeptConsole, _ fields: [SirenField]) throws -> [String: SirenInput] {
+        let action = SirenAction(name: "a", href: "/", fields: fields)
+        return try FormDialogue(console, secrets: Secrets()).values(for: action)
+    }
+
+    @Test func aValueThatDoesNotFitIsAskedForAgain() throws {
+        var stamps = SirenField(name: "stamps", type: .number, title: "Stamps")
+        (stamps.isRequired, stamps.minimum, stamps.maximum) = (true, 1, 10)
+        let console = KeptConsole("", "many", "11", "2")
+        #expect(try values(console, [stamps]) == ["stamps": 2])
+        let question = "Stamps (number, required, from 1, to 10):"
+        let field = "  the field 'stamps' of type number needs"
+        #expect(
+            console.shown == [
+                question, "\(field) a value, not this nothing", question, "\(field) a number, not this text",
+                question, "\(field) 10 at most, not this number", question,
+            ]
+        )
+        #expect(throws: GivenUp.self) { try values(KeptConsole("many"), [stamps]) }
+    }
+
+    @Test func whatIsNotForPeopleIsNotAskedFor() throws {
+        var fixed = SirenField(name: "fixed", value: "1")
+        fixed.isReadOnly = true
+        let hidden = SirenField(name: "hidden", type: .hidden, value: "2")
+        let twice = SirenField(name: "twice", value: "3")
+        let console = KeptConsole("")
+        #expect(try values(console, [fixed, hidden, twice, twice]) == [:])
+        #expect(console.shown == ["twice [3]:"])
+        #expect(try values(KeptConsole("\"\""), [twice]) == ["twice": ""])
+    }
+
+    @Test func valuesToChooseFromHaveNumbers() throws {
+        let drinks: SirenFieldValue = [SirenChoice("c", title: "Coffee", selected: true), SirenChoice("t")]
+        let one = SirenField(name: "one", type: .radio, value: drinks)
+        let console = KeptConsole("3", "2")
+        #expect(try values(console, [one]) == ["one": "t"])
+        #expect(console.shown.prefix(3) == ["  1* Coffee", "  2  t", "one (radio, a number) [Coffee]:"])
+        #expect(console.shown[3] == "  the field 'one' of type radio needs one of its values, not this text")
+        #expect(try values(KeptConsole("Coffee"), [one]) == ["one": "c"])
+        let some = SirenField(name: "some", type: .checkbox, value: drinks)
+        #expect(try values(KeptConsole("1, t"), [some]) == ["some": ["c", "t"]])
+        #expect(try values(KeptConsole(""), [some]) == [:])
+    }
+
+    @Test func eachTypeHasItsKindOfValue() throws {
+        let url = try #require(URL(string: "https://club.example"))
+        #expect(
+            try values(KeptConsole("https://club.example"), [SirenField(name: "u", type: .url)]) == ["u": .url(url)]
+        )
+        #expect(try values(KeptConsole("maybe", "Y"), [SirenField(name: "c", type: .checkbox)]) == ["c": true])
+        let file = SirenFile(.path("/etc/passwd"), name: "passwd")
+        let given = try values(KeptConsole("/nowhere", "/etc/passwd"), [SirenField(name: "f", type: .file)])
+        #expect(given == ["f": .file(file)])
+        let template = "/members{?card,door}{&card}{#part}"
+        let names = KeptConsole("U1", "", "x")
+        let parameters = try FormDialogue(names, secrets: Secrets()).values(forTemplate: template)
+        #expect(parameters == ["card": "U1", "part": "x"])
+        #expect(names.shown == ["card:", "door:", "part:"])
+    }
+}
+
+@Suite struct DocumentLinesTests {
+    @Test func aFaultStandsBesideItsLine() throws {
+        let text =
+            #"{"class":7,"title":"a\" ]","title":"b","links":[{"rel":["self"]},{"rel":["self"],"href":8}],"#
+            + #""actions":[{"name":"x","href":"/","method":"MEND","a b":1,"a b":{}}],"properties":{}}"#
+        let document = try SirenDocument(decoding: Array(text.utf8))
+        #expect(
+            DocumentLines.of(Array(text.utf8), document.violations) == [
+                "{",
+                #"  "class": 7,   ← expected a list of texts"#,
+                #"  "title": "a\" ]","#,
+                #"  "title": "b",   ← expected one member of this name"#,
+                #"  "links": ["#,
+                #"    {   ← href: expected a text"#,
+                #"      "rel": ["#,
+                #"        "self""#,
+                #"      ]"#,
+                #"    },"#,
+                #"    {"#,
+                #"      "rel": ["#,
+                #"        "self""#,
+                #"      ],"#,
+                #"      "href": 8   ← expected a text"#,
+                #"    }"#,
+                #"  ],"#,
+                #"  "actions": ["#,
+                #"    {"#,
+                #"      "name": "x","#,
+                #"      "href": "/","#,
+                #"      "method": "MEND",   ← expected DELETE, GET, PATCH, POST or PUT"#,
+                #"      "a b": 1,"#,
+                #"      "a b": {}   ← expected one member of this name"#,
+                #"    }"#,
+                #"  ],"#,
+                #"  "properties": {}"#,
+                "}",
+            ]
+        )
+    }
+}
+
+@Suite struct TerminalConsoleTests {
+    /// A terminal that a test plays: what is typed into it, and what it shows.
+    private final class PseudoTerminal {
+        let screen = open("/dev/ptmx", O_RDWR | O_NOCTTY)
+        let line: Int32
+
+        init() {
+            // TIOCSPTLCK and TIOCGPTN: Swift's module of the C library has no openpty(3).
+            var (locked, number): (Int32, UInt32) = (0, 0)
+            _ = ioctl(screen, 0x4004_5431, &locked)
+            _ = ioctl(screen, 0x8004_5430, &number)
+            line = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+        }
+
+        deinit {
+            close(line)
+            close(screen)
+        }
+
+        /// Waits for a prompt, types, and returns what was seen until it was read.
+        func type(_ text: String, _ read: @escaping @Sendable (TerminalConsole) -> String?) async -> (String?, String) {
+            let line = line
+            let reading = Task.detached { read(TerminalConsole(input: line, output: line)) }
+            var seen: [UInt8] = []
+            receive(&seen)
+            _ = Array(text.utf8).withUnsafeBytes { write(screen, $0.baseAddress, $0.count) }
+            let result = await reading.value
+            _ = fcntl(screen, F_SETFL, O_NONBLOCK)
+            while receive(&seen) {}
+            _ = fcntl(screen, F_SETFL, 0)
+            return (result, String(decoding: seen, as: UTF8.self))
+        }
+
+        @discardableResult
+        private func receive(_ seen: inout [UInt8]) -> Bool {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = read(screen, &bytes, bytes.count)
+            if count > 0 { seen += bytes.prefix(count) }
+            return count > 0
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func keysEditALine() async throws {
+        let terminal = PseudoTerminal()
+        let (word, seen) = await terminal.type("s\t\ta\t\n") { $0.command(completions: ["search", "self", "up"]) }
+        #expect(word == "search ")
+        #expect(seen.contains("\r\nsearch  self\r\n"))
+        let (name, _) = await terminal.type("\u{1B}[CJüx\u{7F}rg\u{1B}[D x\u{17}K\n") {
+            $0.ask("Name:", isSecret: false)
+        }
+        #expect(name == "Jürg K")
+        let (password, shown) = await terminal.type("open sesame\n") { $0.ask("Password:", isSecret: true) }
+        #expect(password == "open sesame")
+        #expect(shown.contains("Password: ") && !shown.contains("open") && !shown.contains("sesame"))
+        let (given, _) = await terminal.type("half\u{03}") { $0.ask("Name:", isSecret: false) }
+        #expect(given == nil)
+    }
+
+    @Test func whatAServerSaysDoesNotSteerTheTerminal() throws {
+        let pipe = Pipe()
+        TerminalConsole(output: pipe.fileHandleForWriting.fileDescriptor)
+            .say("a\u{1B}[2J\u{9B}1m\nb\u{202E}c 👩‍👩‍👧")
+        try pipe.fileHandleForWriting.close()
+        #expect(
+            try pipe.fileHandleForReading.readToEnd() == Data("a\u{FFFD}[2J\u{FFFD}1m b\u{FFFD}c 👩‍👩‍👧\n".utf8)
+        )
+    }
+}
