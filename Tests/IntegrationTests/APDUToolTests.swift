@@ -257,7 +257,7 @@ extension ThroughPCSCD {
             #expect(await tool.message(containing: "Waiting for a card on Virtual PCD") != nil)
             try slot.present(SimulatedType4Tag(message: [0xD0, 0, 0]))
             let outcome = await tool.finish()
-            #expect(outcome.status == 0)
+            #expect(outcome.status == 0, "\(outcome)")
             #expect(outcome.objects.count == 3)
             #expect((outcome.objects.last?["data"] as? String)?.hasPrefix("000F20") == true)
         }

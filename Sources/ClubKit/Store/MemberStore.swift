@@ -134,10 +134,18 @@ package final class MemberStore: Sendable {
 
     /// Looks, without changing anything, whether the file is a club's and not newer than this software.
     private static func inspect(_ path: String, configuration: Configuration, migrator: DatabaseMigrator) throws {
-        var configuration = configuration
-        configuration.readonly = true
-        _ = try DatabaseQueue(path: path, configuration: configuration).read { db in
-            try DatabaseSchema.pending(in: db, of: migrator)
+        func look(readonly: Bool) throws {
+            var configuration = configuration
+            configuration.readonly = readonly
+            _ = try DatabaseQueue(path: path, configuration: configuration).read { db in
+                try DatabaseSchema.pending(in: db, of: migrator)
+            }
+        }
+        do {
+            try look(readonly: true)
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            // Who made the file was killed before it had a log. SQLite takes back what was begun.
+            try look(readonly: false)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import Synchronization
 import TestSupport
 import Testing
@@ -31,6 +32,30 @@ struct FaultTests {
             }
         }
         return (2000, nil)
+    }
+
+    @Test("A process that was killed while it made the database, before there was a log, does not keep it from opening")
+    func killedBeforeTheLog() async throws {
+        let first = club()
+        try await first.open()
+        _ = try await first.receive(tap("Ann", at: 0))
+        try await first.close()
+        let (path, killed) = (path, directory.file("data/killed.sqlite"))
+        try await DatabaseQueue(path: path).writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA journal_mode = DELETE")
+            try db.inTransaction(.immediate) {
+                try db.execute(sql: "UPDATE member SET username = 'torn'")
+                #expect(sqlite3_db_cacheflush(db.sqliteConnection) == SQLITE_OK)
+                for end in ["", "-journal"] {
+                    try FileManager.default.copyItem(atPath: path + end, toPath: killed + end)
+                }
+                return .rollback
+            }
+        }
+        let second = club(killed)
+        try await second.open()
+        #expect(try await second.member(withUserID: "Ann")?.username != "torn")
+        try await second.close()
     }
 
     // MARK: A table of what happens while the club is open
