@@ -193,9 +193,9 @@ final class PythonServer: Sendable {
         async throws
     {
         var session = session
-        (session.readTimeout, session.wholeTimeout, session.longestAnswer) = (
-            .milliseconds(300), .seconds(2), 1 << 20
-        )
+        session.longestAnswer = 1 << 20
+        // The others fail for another reason, however slow the machine is.
+        if kind == .timedOut { (session.readTimeout, session.wholeTimeout) = (.milliseconds(300), .seconds(2)) }
         let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
         await #expect {
             _ = try await client.follow(link(path))
