@@ -16,9 +16,8 @@ public final class HTTPTransport: SirenTransport {
     /// Creates a transport.
     ///
     /// - Parameter session: its time-outs, proxy, authorities and longest answer count.
-    /// - Throws: ``SirenKit/SirenRequestError/proxyInvalid(_:)``, or an error of the system if a file of authorities cannot
-    ///   be read.
-    public init(_ session: SirenSession = SirenSession()) throws {
+    /// - Throws: ``SirenKit/SirenRequestError/proxyInvalid(_:)`` or ``SirenKit/SirenRequestError/authorityInvalid(_:)``.
+    public init(_ session: SirenSession = SirenSession()) throws(SirenRequestError) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .enabled(limit: .size(session.longestAnswer))
@@ -29,11 +28,14 @@ public final class HTTPTransport: SirenTransport {
         )
         // The client repeats what may be repeated.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.proxy = try session.proxy.map(HTTPClient.Configuration.Proxy.init)
+        if let proxy = session.proxy { configuration.proxy = try HTTPClient.Configuration.Proxy(proxy) }
         if !session.certificateAuthorities.isEmpty {
             var tls = TLSConfiguration.makeClientConfiguration()
-            tls.additionalTrustRoots = try session.certificateAuthorities.map { path in
-                .certificates(try NIOSSLCertificate.fromPEMFile(path))
+            for path in session.certificateAuthorities {
+                guard let authorities = try? NIOSSLCertificate.fromPEMFile(path), !authorities.isEmpty else {
+                    throw .authorityInvalid(path)
+                }
+                tls.additionalTrustRoots.append(.certificates(authorities))
             }
             configuration.tlsConfiguration = tls
         }
@@ -254,13 +256,13 @@ extension SirenClient {
     ///   - manifestPath: the reference to the API's first entity; empty where the API begins at its address.
     ///   - store: where links and actions are kept.
     /// - Throws: ``SirenKit/SirenRequestError/referenceInvalid(_:)`` if the manifest has no URL of HTTP,
-    ///   ``SirenKit/SirenRequestError/proxyInvalid(_:)``, or an error of the system if a file of authorities cannot be read.
+    ///   ``SirenKit/SirenRequestError/proxyInvalid(_:)`` or ``SirenKit/SirenRequestError/authorityInvalid(_:)``.
     public convenience init(
         baseURL: URL,
         manifestPath: String = "",
         session: SirenSession = SirenSession(),
         store: any SirenStore = MemorySirenStore()
-    ) throws {
+    ) throws(SirenRequestError) {
         try self.init(
             baseURL: baseURL,
             manifestPath: manifestPath,

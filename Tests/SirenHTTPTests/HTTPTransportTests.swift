@@ -244,10 +244,12 @@ final class PythonServer: Sendable {
                 return error.kind == .notTrusted
             }
         }
-        session.certificateAuthorities = [Self.tls + "/none.pem"]
-        #expect(throws: (any Error).self) {
-            try SirenClient(baseURL: #require(URL(string: base)), session: session)
-        }
+    }
+
+    @Test(arguments: ["none.pem", "../../../README.md", ""]) func whatIsNoAuthorityIsRefused(_ name: String) throws {
+        var session = session
+        session.certificateAuthorities = [Self.tls + "/authority.pem", "\(Self.tls)/\(name)"]
+        #expect(throws: SirenRequestError.authorityInvalid("\(Self.tls)/\(name)")) { try HTTPTransport(session) }
     }
 
     @Test func whatIsNoTLSGetsNothing() async throws {

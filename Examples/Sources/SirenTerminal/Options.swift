@@ -12,6 +12,7 @@ package struct Options {
     private var record: String?
     private var replay: String?
     private var token: String?
+    private var session = SirenSession()
 
     /// Whether there are no more arguments to come: a recording knows its server.
     package var knowsServer: Bool { replay != nil }
@@ -20,6 +21,8 @@ package struct Options {
           --replay FILE      answers from a recording; no server is asked
           --record FILE      records the answers, without secrets
           --token-file FILE  the token that the server wants; else that of the variable SIREN_TOKEN
+          --authority FILE   a certificate authority (PEM) that is trusted beside the system's; may be given several times
+          --proxy URL        http://host:port or socks5://host:port
         """
 
     package init(
@@ -32,7 +35,7 @@ package struct Options {
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
             func value() throws -> String {
                 guard let value = parts.count > 1 ? parts[1] : rest.popFirst() else {
-                    throw Fault("\(parts[0]) needs a file")
+                    throw Fault("\(parts[0]) needs a value")
                 }
                 return value
             }
@@ -40,6 +43,11 @@ package struct Options {
             case "--replay": replay = try value()
             case "--record": record = try value()
             case "--token-file": token = try String(contentsOfFile: value(), encoding: .utf8)
+            case "--authority": session.certificateAuthorities.append(try value())
+            case "--proxy":
+                let text = try value()
+                guard let url = URL(string: text) else { throw Fault("'\(text)' is no URL of a proxy") }
+                session.proxy = url
             case "--token":
                 throw Fault("a token among arguments can be read by everybody here; use --token-file or SIREN_TOKEN")
             case let option? where option.hasPrefix("-"): throw Fault("there is no option \(option)")
@@ -59,7 +67,7 @@ package struct Options {
             recording = try Recording(contentsOf: replay)
             transport = ReplayTransport(recording, secrets: secrets)
         } else {
-            transport = try Self.network()
+            transport = try network()
         }
         if let record {
             recording.exchanges = []
@@ -80,9 +88,9 @@ package struct Options {
         return (isHere ? "http://" : "https://") + server
     }
 
-    private static func network() throws -> any SirenTransport {
+    private func network() throws -> any SirenTransport {
         #if NETWORK
-        try HTTPTransport()
+        try HTTPTransport(session)
         #else
         throw Fault("this program was built without the trait Network and can only --replay recordings")
         #endif

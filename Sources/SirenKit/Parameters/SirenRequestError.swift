@@ -24,6 +24,8 @@ public enum SirenRequestError: Error, Sendable, Hashable, CustomStringConvertibl
     case headerInvalid(String)
     /// Proxies are not reached in that way.
     case proxyInvalid(URL)
+    /// A file of certificate authorities cannot be read, or holds no certificate as PEM.
+    case authorityInvalid(String)
     /// There was no connection, or the transport could send nothing.
     case notConnected(SirenTransportError)
 
@@ -52,6 +54,8 @@ public enum SirenRequestError: Error, Sendable, Hashable, CustomStringConvertibl
             "nothing was sent: the header '\(name.prefix(100))' has characters that it cannot have; correct it"
         case .proxyInvalid:
             "nothing can be requested: the proxy is none of http://host:port and socks5://host:port; correct it"
+        case .authorityInvalid(let path):
+            "nothing can be requested: '\(path)' is no file of certificates (PEM) that can be read; name another"
         case .notConnected(let error): "nothing was sent: \(error.description)"
         }
     }
