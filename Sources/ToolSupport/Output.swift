@@ -141,14 +141,12 @@ package struct Output: Sendable {
     ///
     /// - Returns: the error number, or `nil` if all were written.
     package static func write(_ bytes: some Sequence<UInt8>, to file: Int32) -> Int32? {
-        var rest = Array(bytes)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Foundation.write(file, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return errno }
-            rest = rest.dropFirst(count)
+        do throws(FileSteps.Failure) {
+            try FileSteps.write(Array(bytes)[...], to: file)
+            return nil
+        } catch {
+            return error.code
         }
-        return nil
     }
 
     /// One line of JSON with its keys in alphabetical order.

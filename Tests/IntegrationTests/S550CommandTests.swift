@@ -1,11 +1,12 @@
 import Foundation
-import ReaderCommands
 import ReaderKit
 import ReaderKitTesting
 import Synchronization
 import TestSupport
 import Testing
 import ToolSupport
+
+@testable import ReaderCommands
 
 /// Every command of `readerctl s550` in this process, against a simulated S550 behind the functions of libpcsclite.
 @Suite(.timeLimit(.minutes(5))) struct S550CommandTests {

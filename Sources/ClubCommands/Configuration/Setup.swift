@@ -58,8 +58,7 @@ struct Setup: ToolCommand {
         let path = FileSteps.absolute(
             config ?? ClubPlace.configuration(environment: environment) ?? KioskFile.standardPath
         )
-        var interview = Interview(draft: try KioskDraft(path: path, database: database), cardTimeout: cardTimeout)
-        try await interview.run()
+        try await Interview(draft: try KioskDraft(path: path, database: database), cardTimeout: cardTimeout).run()
     }
 }
 
@@ -71,7 +70,7 @@ private struct WrongAnswer: Error, CustomStringConvertible {
 }
 
 /// The questions, in their order.
-private struct Interview {
+private final class Interview {
     var draft: KioskDraft
     let cardTimeout: Double
     private let out = Output(json: false)
@@ -82,7 +81,7 @@ private struct Interview {
         (self.draft, self.cardTimeout) = (draft, cardTimeout)
     }
 
-    mutating func run() async throws {
+    func run() async throws {
         out.message("Five questions, and the kiosk's file is written: \(draft.path)")
         out.message("Control-C ends it; nothing is changed before the last answer.")
         try await askName()
@@ -113,19 +112,17 @@ private struct Interview {
 
     // MARK: - The five questions
 
-    private mutating func askName() async throws {
+    private func askName() async throws {
         let former = draft.file["clubName"]
-        var draft = draft
         try await ask("1 of 5: What is the club's name?" + (former.map { " Enter keeps '\($0)'." } ?? "")) { answer in
             guard let name = answer.isEmpty ? former : answer else { throw WrongAnswer("A club needs a name.") }
             try draft.set(["clubName": KioskFile.scalar(name)])
             try draft.tryWriting()
         }
-        self.draft = draft
         out.message("The screen will show '\(draft.file["clubName"] ?? "")'.")
     }
 
-    private mutating func askReader() async throws {
+    private func askReader() async throws {
         let present = try await draft.readers(all: true).withBackend {
             await $0.listing().readers.map(\.reader)
         }
@@ -133,12 +130,10 @@ private struct Interview {
         for (index, reader) in present.enumerated() { question += "  \(index + 1)  \(reader.label)\n" }
         if present.isEmpty { question += "  There is none yet: plug one in, or write 'all' to go on without.\n" }
         question += "  Another is named as 'readerctl list' does, or by its line: smart-reader:/dev/ttyACM0"
-        var draft = draft
-        let out = out
         try await ask(question) { answer in
             var chosen: String?
             if let number = Int(answer) {
-                guard present.indices.contains(number - 1) else { throw WrongAnswer("There is no reader \(number).") }
+                guard number > 0, number <= present.count else { throw WrongAnswer("There is no reader \(number).") }
                 chosen = present[number - 1].selectorText
             } else if !answer.isEmpty, answer != "all" {
                 chosen = answer
@@ -150,30 +145,28 @@ private struct Interview {
             guard !found.isEmpty else { throw WrongAnswer("There is no reader. Plug one in and press Enter.") }
             for reader in found { out.message("Opened \(reader.reader.label)") }
         }
-        self.draft = draft
     }
 
-    private mutating func askCard() async throws {
-        let (draft, out, timeout) = (draft, out, cardTimeout)
-        var member: (ScanEvent, String)?
+    private func askCard() async throws {
         let question =
             "3 of 5: What is the name of the first member, who has a card at hand? Enter goes on without one."
         try await ask(question) { name in
             guard !name.isEmpty else { return }
-            out.message("Hold the card to the reader, for up to \(Int(timeout)) s.")
+            out.message("Hold the card to the reader, for up to \(Int(cardTimeout)) s.")
             let readers = try draft.readers()
             let site = try draft.file["passes"].map { try PassConfiguration(path: $0).site(besides: $0) }
             let tap = try await readers.withBackend { backend in
-                try await Self.firstTap(of: backend, readers, site, within: timeout)
+                try await Self.firstTap(of: backend, readers, site, within: cardTimeout)
             }
-            guard let tap else { throw WrongAnswer("No card was read within \(Int(timeout)) s. Write the name again.") }
+            guard let tap else {
+                throw WrongAnswer("No card was read within \(Int(cardTimeout)) s. Write the name again.")
+            }
             guard tap.memberKey != nil else {
                 throw WrongAnswer("Nothing on this card (\(tap.card)) stays the same, so it names nobody.")
             }
             out.message("Read a card: \(tap.card), on \(tap.reader). It becomes that of \(name).")
             member = (tap, name)
         }
-        if let member { self.member = (tap: member.0, name: member.1) }
     }
 
     private static func firstTap(
@@ -199,7 +192,7 @@ private struct Interview {
         }
     }
 
-    private mutating func askScreen() async throws {
+    private func askScreen() async throws {
         let former = draft.file["http.address"] ?? "127.0.0.1:8080"
         let question = """
             4 of 5: Where do visitors see the screen?
@@ -208,8 +201,6 @@ private struct Interview {
               3  nowhere
               Or write another address and port for browsers; 0.0.0.0:8080 is for those of other machines, with a secret.
             """
-        var draft = draft
-        let out = out
         try await ask(question) { answer in
             if ["2", "3"].contains(answer) {
                 let plain = answer == "3" ? "true" : nil
@@ -252,7 +243,6 @@ private struct Interview {
             throw WrongAnswer("This clubctl was built without the network: write 2 or 3.")
             #endif
         }
-        self.draft = draft
     }
 
     private static func preview(_ file: KioskFile, _ out: Output) throws {
@@ -265,9 +255,7 @@ private struct Interview {
         out.message(canvas.lines.joined(separator: "\n"))
     }
 
-    private mutating func askStart() async throws {
-        var (isWritten, member) = (isWritten, member)
-        let (draft, out) = (draft, out)
+    private func askStart() async throws {
         try await ask("5 of 5: Start the kiosk now, and with the machine? Write yes or no.") { answer in
             switch answer.lowercased() {
             case "y", "yes":
@@ -293,7 +281,6 @@ private struct Interview {
             try await Service.start()
             out.message("The kiosk runs, and starts with the machine.")
         }
-        (self.isWritten, self.member) = (isWritten, member)
     }
 }
 
@@ -470,8 +457,14 @@ private struct KioskDraft {
                 folder = FileSteps.folder(of: String(folder.dropLast()))
             }
             try FileSteps.makeDirectories(FileSteps.folder(of: database))
-            for folder in missing { chown(folder, kiosk.user.id, kiosk.group) }
+            for folder in missing { lchown(folder, kiosk.user.id, kiosk.group) }
+            try await kiosk.perform { try await addMember(tap, name, out) }
+        } else {
+            try await addMember(tap, name, out)
         }
+    }
+
+    private func addMember(_ tap: ScanEvent, _ name: String, _ out: Output) async throws {
         let options = try DatabaseOptions.parse(["--database=\(database)"])
         try await options.withNewClub { club in
             let receipt = try await club.receive(tap)

@@ -25,7 +25,8 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         let sudo = user == "root" ? "sudo" : "sudo -u \(user.shellQuoted)"
         let command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))"
         // Of a home that user sees nothing.
-        let files = user == "root" ? [] : words.dropFirst().filter { FileManager.default.fileExists(atPath: $0) }
+        let files = CommandLine.arguments.dropFirst()
+            .filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
         let hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
         return "this user may not use \(path), which belongs to the user \(user). Run it as that user:\n  \(command)"
             + hint
@@ -86,6 +87,17 @@ struct ServiceUser {
         let name = Diagnosis.serviceUser(on: Machine()) ?? "clubkit"
         guard let user = Machine.User.named(name)?.user, let entry = getpwnam(name) else { return nil }
         (self.user, group) = (user, entry.pointee.pw_gid)
+    }
+
+    /// Does some work as that user, in all threads: links that somebody planted in its folders lead no further than that
+    /// user gets.
+    func perform(_ work: () async throws -> Void) async throws {
+        let groups = Array(user.groups)
+        guard setgroups(groups.count, groups) == 0, setegid(group) == 0, seteuid(user.id) == 0 else {
+            throw ToolFailure("could not become the service's user: \(String(cString: strerror(errno))).")
+        }
+        defer { _ = (seteuid(0), setegid(0), setgroups(1, [0])) }
+        try await work()
     }
 }
 

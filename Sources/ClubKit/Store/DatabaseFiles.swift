@@ -211,7 +211,8 @@ enum DatabaseFiles {
     static func give(_ file: String, toOwnerOf other: String) {
         var status = stat()
         guard geteuid() == 0, stat(other, &status) == 0, status.st_uid != 0 else { return }
-        _ = chown(file, status.st_uid, status.st_gid)
+        // What a link leads to is not that file.
+        _ = lchown(file, status.st_uid, status.st_gid)
     }
 
     /// Copies a database and what is in its log, for the same owner.

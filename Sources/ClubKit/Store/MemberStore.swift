@@ -132,7 +132,7 @@ package final class MemberStore: Sendable {
         }
     }
 
-    /// Looks, without changing anything, whether the file is a club's and not newer than this software.
+    /// Looks, without changing what was committed, whether the file is a club's and not newer than this software.
     private static func inspect(_ path: String, configuration: Configuration, migrator: DatabaseMigrator) throws {
         func look(readonly: Bool) throws {
             var configuration = configuration
@@ -144,7 +144,8 @@ package final class MemberStore: Sendable {
         do {
             try look(readonly: true)
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
-            // Who made the file was killed before it had a log. SQLite takes back what was begun.
+            // Whoever made the file was killed before it had a log. SQLite takes back what was begun, as it does for
+            // everybody who opens the file.
             try look(readonly: false)
         }
     }

@@ -2,8 +2,8 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-package struct S550Commands: AsyncParsableCommand {
-    package static let configuration = CommandConfiguration(
+struct S550Commands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
         commandName: "s550",
         abstract: "Controls an S550, and readers of its kind: lights, sounds, settings.",
         discussion: """
@@ -27,8 +27,6 @@ package struct S550Commands: AsyncParsableCommand {
             S550Config.self, S550Verify.self,
         ]
     )
-
-    package init() {}
 }
 
 extension ReaderOptions {
@@ -41,7 +39,7 @@ extension ReaderOptions {
         }
     }
 
-    package func control(among present: [ReaderStatus], of backend: any ReaderBackend) throws -> ReaderControl {
+    func control(among present: [ReaderStatus], of backend: any ReaderBackend) throws -> ReaderControl {
         let usable = present.filter { $0.reader.backend == .pcsc && $0.unavailability == nil }
         let known = usable.filter { ControlDialect(reader: $0.reader.name) != nil }
         let meant = known.isEmpty && isChoice ? usable : known
@@ -65,7 +63,7 @@ extension ReaderOptions {
 }
 
 /// A command to a reader itself.
-package protocol S550Command: ReportingCommand {
+protocol S550Command: ReportingCommand {
     var reader: ReaderOptions { get }
 
     /// Does the work with the reader.
@@ -73,7 +71,7 @@ package protocol S550Command: ReportingCommand {
 }
 
 extension S550Command {
-    package func perform(_ out: Output) async throws {
+    func perform(_ out: Output) async throws {
         try await reader.withControl { try await perform($0, out) }
     }
 }

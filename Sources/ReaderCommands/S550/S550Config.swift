@@ -3,18 +3,16 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-package struct S550Config: AsyncParsableCommand {
-    package static let configuration = CommandConfiguration(
+struct S550Config: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Saves, compares and restores all settings, without keys.",
         subcommands: [S550ConfigSave.self, S550ConfigDiff.self, S550ConfigRestore.self]
     )
-
-    package init() {}
 }
 
-package struct S550ConfigSave: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550ConfigSave: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "save",
         abstract: "Writes the settings of the reader into a file.",
         discussion: """
@@ -28,14 +26,12 @@ package struct S550ConfigSave: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         let settings = try await control.settings()
         try OutputFile.write(Array(settings.text.utf8), to: file, overwrite: force)
         let omitted = ReaderRegister.readable.filter { settings.values[$0] == nil }.map(\.hex)
@@ -51,8 +47,8 @@ package struct S550ConfigSave: S550Command {
     }
 }
 
-package struct S550ConfigDiff: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550ConfigDiff: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Shows which settings of the reader differ from a file.",
         discussion: """
@@ -63,13 +59,11 @@ package struct S550ConfigDiff: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         let differences = try await control.differences(from: try await S550Config.settings(in: file))
         for difference in differences {
             try out.difference("difference", control, difference)
@@ -79,8 +73,8 @@ package struct S550ConfigDiff: S550Command {
     }
 }
 
-package struct S550ConfigRestore: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550ConfigRestore: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: "Writes the settings of a file that the reader does not have.",
         discussion: """
@@ -92,14 +86,12 @@ package struct S550ConfigRestore: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The file.") var file: String
     @Flag(help: "Write registers too with which the reader can be locked out, and of another firmware.") var yes = false
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         let wanted = try await S550Config.settings(in: file)
         let written = try await control.restore(wanted, confirmed: yes) { differences in
             for difference in differences where difference.register.mayLockOut {

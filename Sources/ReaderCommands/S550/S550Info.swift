@@ -2,8 +2,8 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-package struct S550Info: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Info: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "info",
         abstract: "Tells what the reader reports of itself.",
         discussion: """
@@ -16,20 +16,18 @@ package struct S550Info: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Option(help: ArgumentHelp("The identifier of the battery's state, BC otherwise.", valueName: "hex"))
     var batteryItem: HexArgument?
 
-    package init() {}
-
-    package func validate() throws {
+    func validate() throws {
         guard batteryItem.map({ $0.bytes.count == 1 }) ?? true else {
             throw ValidationError("--battery-item takes two hexadecimal digits, as 'readerctl s550 verify' finds them.")
         }
     }
 
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         let identity = try await control.identity()
         let battery = try await control.battery(item: batteryItem?.bytes.first ?? ControlItem.battery.rawValue)
         let items = ControlItem.allCases.compactMap { item -> (String, String)? in

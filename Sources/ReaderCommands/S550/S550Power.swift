@@ -2,8 +2,8 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-package struct S550Reset: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Reset: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "reset",
         abstract: "Restarts the reader, which puts written registers into effect.",
         discussion: """
@@ -13,20 +13,18 @@ package struct S550Reset: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Flag(help: "Restart the chip, not only the firmware.") var hard = false
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         try await control.reset(hard ? .hard : .soft)
         try out.done("restarted", control, ["hard": hard], text: "\(control.reader.name) restarts.")
     }
 }
 
-package struct S550Shutdown: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Shutdown: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "shutdown",
         abstract: "Turns the reader off.",
         discussion: """
@@ -36,13 +34,11 @@ package struct S550Shutdown: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Flag(help: "Turn it off.") var yes = false
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         guard yes else {
             throw ToolFailure(
                 "The reader was not turned off: somebody has to turn it on again at the reader. Confirm it with --yes.",

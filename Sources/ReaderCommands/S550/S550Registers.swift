@@ -2,14 +2,12 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-package struct S550Register: AsyncParsableCommand {
-    package static let configuration = CommandConfiguration(
+struct S550Register: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
         commandName: "register",
         abstract: "Reads and writes single settings.",
         subcommands: [S550RegisterRead.self, S550RegisterWrite.self]
     )
-
-    package init() {}
 }
 
 extension ReaderRegister: ExpressibleByArgument {
@@ -17,8 +15,8 @@ extension ReaderRegister: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
-package struct S550RegisterRead: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550RegisterRead: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Shows registers.",
         discussion: """
@@ -30,13 +28,11 @@ package struct S550RegisterRead: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "Addresses, such as 02D8.") var register: [ReaderRegister] = []
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         for register in register.isEmpty ? ReaderRegister.readable : register {
             do {
                 try out.register("register", control, register, value: try await control.read(register))
@@ -98,8 +94,8 @@ extension Output {
     }
 }
 
-package struct S550RegisterWrite: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550RegisterWrite: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "write",
         abstract: "Writes a register, in effect after a reset.",
         discussion: """
@@ -117,8 +113,8 @@ package struct S550RegisterWrite: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The address, such as 02D8.") var register: ReaderRegister
     // Text, since whoever parses arguments repeats one that is malformed, and it may be a key.
     @Argument(help: "The value in hexadecimal.") var value: String?
@@ -129,9 +125,7 @@ package struct S550RegisterWrite: S550Command {
     @Flag(help: "Remove the register, so that its default is in force.") var erase = false
     @Flag(help: "Write it although the reader may be locked out.") var yes = false
 
-    package init() {}
-
-    package func validate() throws {
+    func validate() throws {
         guard [value != nil, valueFile != nil, erase].count(where: { $0 }) == 1 else {
             throw ValidationError("Give a value, --value-file or --erase.")
         }
@@ -141,7 +135,7 @@ package struct S550RegisterWrite: S550Command {
         }
     }
 
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         var value = try Hex.decode(value ?? "")
         if let valueFile {
             let text = String(decoding: try await InputFile.read(valueFile), as: UTF8.self)
@@ -163,8 +157,8 @@ package struct S550RegisterWrite: S550Command {
     }
 }
 
-package struct S550Profile: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Profile: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "profile",
         abstract: "Shows or sets how the reader appears to a computer.",
         discussion: """
@@ -176,14 +170,12 @@ package struct S550Profile: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The new profile.") var profile: ReaderProfile?
     @Flag(help: "Set it although PC/SC loses the reader.") var yes = false
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         guard let profile else {
             let present = ReaderProfile(register: try await control.read(.profile))?.name
             let text = "Profile: \(present ?? "undefined, the default is in force")"

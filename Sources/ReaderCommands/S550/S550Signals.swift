@@ -2,26 +2,24 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-package struct S550Wink: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Wink: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "wink",
         abstract: "Lets the reader show which one it is.",
         discussion: "JSON: event (\"winked\"), reader, way."
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         try await control.wink()
         try out.done("winked", control, text: "\(control.reader.name) shows which one it is.")
     }
 }
 
-package struct S550LED: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550LED: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "led",
         abstract: "Sets the lights.",
         discussion: """
@@ -39,14 +37,12 @@ package struct S550LED: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The colour, or 'automatic'.") var colour: String?
     @Option(parsing: .upToNextOption, help: "Patterns in place of a colour.") var pattern: [String] = []
 
-    package init() {}
-
-    package func validate() throws { _ = try light() }
+    func validate() throws { _ = try light() }
 
     private func light() throws -> ReaderLight {
         guard (colour == nil) != pattern.isEmpty else {
@@ -83,15 +79,15 @@ package struct S550LED: S550Command {
         "off": .off, "on": .on, "slow": .slow, "fast": .fast, "breathing": .breathing,
     ]
 
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         try await control.setLight(try light())
         let light = colour ?? pattern.joined(separator: " ")
         try out.done("lit", control, ["light": light], text: "The lights of \(control.reader.name) are set: \(light).")
     }
 }
 
-package struct S550Sound: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Sound: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "sound",
         abstract: "Sounds the buzzer, or plays a sound.",
         discussion: """
@@ -106,15 +102,13 @@ package struct S550Sound: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Option(help: ArgumentHelp("How long, 0 (silence) to 65535.", valueName: "ms")) var milliseconds = 100
     @Option(help: ArgumentHelp("Play a sound by the product's own data instead.", valueName: "hex"))
     var data: HexArgument?
 
-    package init() {}
-
-    package func validate() throws {
+    func validate() throws {
         guard (0...65_535).contains(milliseconds) else {
             throw ValidationError("--milliseconds takes a number from 0 to 65535.")
         }
@@ -123,7 +117,7 @@ package struct S550Sound: S550Command {
         }
     }
 
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         if let data {
             try await control.sound(data.bytes)
         } else {
@@ -138,8 +132,8 @@ package struct S550Sound: S550Command {
     }
 }
 
-package struct S550Volume: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Volume: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "volume",
         abstract: "Sets the volume of an S550 or S370, 0 to 5.",
         discussion: """
@@ -149,25 +143,23 @@ package struct S550Volume: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "0 (silent) to 5.") var volume: Int
     @Flag(help: "Keep it after a reset.") var keep = false
 
-    package init() {}
-
-    package func validate() throws {
+    func validate() throws {
         guard (0...5).contains(volume) else { throw ValidationError("The volume is a number from 0 to 5.") }
     }
 
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         try await control.setVolume(volume, keeping: keep)
         try out.done("volume", control, ["volume": volume, "kept": keep], text: "The volume is \(volume).")
     }
 }
 
-package struct S550Theme: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Theme: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "theme",
         abstract: "Sets the theme of an S550 or S370: how its lights and sounds are.",
         discussion: """
@@ -178,16 +170,14 @@ package struct S550Theme: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The theme of what is common.") var common: UInt8
     @Argument(help: "The theme of cards.") var cards: UInt8
     @Argument(help: "The theme of barcodes.") var barcodes: UInt8
     @Flag(help: "Keep it after a reset.") var keep = false
 
-    package init() {}
-
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         let theme = ReaderTheme(common: common, cards: cards, barcodes: barcodes)
         try await control.setTheme(theme, keeping: keep)
         try out.done(
@@ -199,8 +189,8 @@ package struct S550Theme: S550Command {
     }
 }
 
-package struct S550Sequence: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Sequence: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "sequence",
         abstract: "Plays a sequence of lights and sounds.",
         discussion: """
@@ -215,14 +205,12 @@ package struct S550Sequence: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The number in hexadecimal digits, or the name.") var sequence: String
     @Flag(help: "Play a sequence of the antenna board (S550, S370), 0000 to FFFF.") var antenna = false
 
-    package init() {}
-
-    package func validate() throws { _ = try number() }
+    func validate() throws { _ = try number() }
 
     private func number() throws -> [UInt8] {
         if !antenna, let named = ReaderSequence(name: sequence) { return [named.rawValue] }
@@ -233,7 +221,7 @@ package struct S550Sequence: S550Command {
         return number
     }
 
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         let number = try number()
         let sequence = antenna ? nil : ReaderSequence(rawValue: number[0])
         if let sequence {

@@ -4,8 +4,8 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-package struct S550Verify: S550Command {
-    package static let configuration = CommandConfiguration(
+struct S550Verify: S550Command {
+    static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Finds out what only a real reader can tell, for a report to send back.",
         discussion: """
@@ -22,20 +22,18 @@ package struct S550Verify: S550Command {
             """
     )
 
-    @OptionGroup package var output: OutputOptions
-    @OptionGroup package var reader: ReaderOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
     @Argument(help: "The report.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
     @Flag(help: "Find out whether the reader can be turned off, without asking.") var shutdown = false
     @Option(help: ArgumentHelp("Wait this many seconds for a card.", valueName: "seconds")) var timeout: Double = 60
 
-    package init() {}
-
-    package func validate() throws {
+    func validate() throws {
         guard timeout >= 0, timeout <= 3600 else { throw ValidationError("--timeout takes 0 to 3600 seconds.") }
     }
 
-    package func perform(_ control: ReaderControl, _ out: Output) async throws {
+    func perform(_ control: ReaderControl, _ out: Output) async throws {
         var lines = ["S550 report 1", "tool: readerctl \(ToolVersion.number)"]
         // Written at once, so that a file that cannot be written costs nobody's time, and again with each answer.
         func write(overwrite: Bool) throws {

@@ -20,10 +20,10 @@ extension SimulatedS550 {
         // Present, or empty.
         let state: UInt32 = card == nil ? 0x0000_0010 : 0x0001_0020
         var library = PCSCLibrary.absent
-        library.establishContext = { (Self.success, 1) }
-        library.releaseContext = { _ in Self.success }
-        library.cancel = { _ in Self.success }
-        library.listReaders = { _ in (Self.success, isThere() ? [name] : []) }
+        library.establishContext = { (.success, 1) }
+        library.releaseContext = { _ in .success }
+        library.cancel = { _ in .success }
+        library.listReaders = { _ in (.success, isThere() ? [name] : []) }
         library.getStatusChange = { _, milliseconds, states in
             var hasChanged = false
             for index in states.indices {
@@ -37,67 +37,57 @@ extension SimulatedS550 {
                 states[index].event = now
                 states[index].atr = now & 0x20 == 0 ? [] : card?.atr ?? []
             }
-            if hasChanged || milliseconds == 0 { return Self.success }
+            if hasChanged || milliseconds == 0 { return .success }
             // Nothing ever comes; whoever waits looks again.
             Thread.sleep(forTimeInterval: min(Double(milliseconds) / 1000, 0.01))
-            return Self.timeout
+            return .timeout
         }
         library.connect = { _, wanted, sharing, _ in
-            guard wanted == name, isThere() else { return (Self.unknownReader, 0, 0) }
-            guard sharing == .direct || card != nil else { return (Self.noCard, 0, 0) }
-            return (Self.success, table.add(sharing), sharing == .direct ? 0 : 2)
+            guard wanted == name, isThere() else { return (.unknownReader, 0, 0) }
+            guard sharing == .direct || card != nil else { return (.noSmartcard, 0, 0) }
+            return (.success, table.add(sharing), sharing == .direct ? 0 : 2)
         }
-        library.reconnect = { _, _, _, _ in (Self.success, 2) }
-        library.disconnect = { handle, _ in table.remove(handle) ? Self.success : Self.invalidHandle }
-        library.beginTransaction = { table[$0] == .shared ? Self.success : Self.invalidHandle }
-        library.endTransaction = { handle, _ in table[handle] == .shared ? Self.success : Self.invalidHandle }
+        library.reconnect = { _, _, _, _ in (.success, 2) }
+        library.disconnect = { handle, _ in table.remove(handle) ? .success : .invalidHandle }
+        library.beginTransaction = { table[$0] == .shared ? .success : .invalidHandle }
+        library.endTransaction = { handle, _ in table[handle] == .shared ? .success : .invalidHandle }
         library.transmit = { handle, _, command, buffer in
-            guard table[handle] == .shared, let card else { return (Self.invalidHandle, 0) }
-            guard isThere() else { return (Self.unavailable, 0) }
+            guard table[handle] == .shared, let card else { return (.invalidHandle, 0) }
+            guard isThere() else { return (.readerUnavailable, 0) }
             guard let answer = reader.transmit(Array(command), to: card) else {
-                return (isThere() ? Self.mute : Self.unavailable, 0)
+                return (isThere() ? .unresponsiveCard : .readerUnavailable, 0)
             }
             buffer.copyBytes(from: answer)
-            return (Self.success, answer.count)
+            return (.success, answer.count)
         }
         library.control = { handle, code, data in
-            guard table[handle] != nil else { return (Self.invalidHandle, []) }
-            guard isThere() else { return (Self.unavailable, []) }
+            guard table[handle] != nil else { return (.invalidHandle, []) }
+            guard isThere() else { return (.readerUnavailable, []) }
             switch code {
             // CM_IOCTL_GET_FEATURE_REQUEST: the properties, and the escape command if it is passed.
             case 0x4200_0D48:
                 let escape: [UInt8] = self.passesEscape ? [0x13, 0x04, 0x42, 0x00, 0x00, 0x01] : []
-                return (Self.success, [0x12, 0x04, 0x42, 0x00, 0x00, 0x12] + escape)
+                return (.success, [0x12, 0x04, 0x42, 0x00, 0x00, 0x12] + escape)
             // The USB numbers of vendor and product, the last byte first.
-            case 0x4200_0012: return (Self.success, [0x0B, 0x02, 0x34, 0x1C, 0x0C, 0x02, 0x22, 0x61])
+            case 0x4200_0012: return (.success, [0x0B, 0x02, 0x34, 0x1C, 0x0C, 0x02, 0x22, 0x61])
             case 0x4200_0001 where self.passesEscape:
-                return self.receive(escape: data).map { (Self.success, $0) } ?? (Self.unavailable, [])
-            default: return (Self.notTransacted, [])
+                return self.receive(escape: data).map { (.success, $0) } ?? (.readerUnavailable, [])
+            default: return (.notTransacted, [])
             }
         }
         library.getAttribute = { handle, attribute in
-            guard table[handle] != nil else { return (Self.invalidHandle, []) }
-            guard isThere() else { return (Self.unavailable, []) }
+            guard table[handle] != nil else { return (.invalidHandle, []) }
+            guard isThere() else { return (.readerUnavailable, []) }
             switch attribute {
             // SCARD_ATTR_VENDOR_NAME, as libccid's list has it; VENDOR_IFD_SERIAL_NO; MAXINPUT, the last byte first.
-            case 0x0001_0100: return (Self.success, Array("SpringCard".utf8))
-            case 0x0001_0103: return (Self.success, self.item(.serial) ?? [])
-            case 0x0007_A007: return (Self.success, [0x08, 0x00, 0x01, 0x00])
-            default: return (Self.unsupported, [])
+            case 0x0001_0100: return (.success, Array("SpringCard".utf8))
+            case 0x0001_0103: return (.success, self.item(.serial) ?? [])
+            case 0x0007_A007: return (.success, [0x08, 0x00, 0x01, 0x00])
+            default: return (.unsupportedFeature, [])
             }
         }
         return library
     }
-
-    private static let success = PCSCCode(rawValue: 0)
-    private static let invalidHandle = PCSCCode(rawValue: 0x8010_0003)
-    private static let unknownReader = PCSCCode(rawValue: 0x8010_0009)
-    private static let timeout = PCSCCode(rawValue: 0x8010_000A)
-    private static let noCard = PCSCCode(rawValue: 0x8010_000C)
-    private static let notTransacted = PCSCCode(rawValue: 0x8010_0016)
-    private static let unsupported = PCSCCode(rawValue: 0x8010_001F)
-    private static let unavailable = PCSCCode(rawValue: 0x8010_0017)
-    private static let mute = PCSCCode(rawValue: 0x8010_0066)
 }
 
 /// The connections that are open, which the functions of a table share.

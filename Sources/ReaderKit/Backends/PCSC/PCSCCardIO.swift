@@ -145,7 +145,16 @@ actor PCSCCardIO: CallThread {
         let attempt = "connect to the card"
         guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
         presentation.withLock { $0 = presence.number }
-        guard !isHeld else {
+        return try connecting(attempt) { () throws(ReaderError) in try connect(presence, cancellation) }
+    }
+
+    /// Makes a connection, which one to a card that this program holds cannot be.
+    func connecting<Connection>(
+        _ attempt: String,
+        toCard: Bool = true,
+        _ connect: () throws(ReaderError) -> Connection
+    ) throws(ReaderError) -> Connection {
+        guard !toCard || !isHeld else {
             throw ReaderError(
                 .sharingViolation,
                 attempting: attempt,
@@ -154,12 +163,19 @@ actor PCSCCardIO: CallThread {
             )
         }
         do throws(ReaderError) {
-            return try connect(presence, cancellation)
+            return try connect()
         } catch let error where error.kind == .serviceStopped || error.kind == .serviceUnavailable {
             // The context is older than the daemon: once more, with a new one.
             dropContext()
-            return try connect(presence, cancellation)
+            return try connect()
         }
+    }
+
+    /// Work for the channels, which run on this actor's thread and nowhere else.
+    nonisolated func onThread<Value: Sendable>(
+        _ work: (isolated PCSCCardIO) throws(ReaderError) -> Value
+    ) throws(ReaderError) -> Value {
+        try assumeIsolated { io in Result { () throws(ReaderError) in try work(io) } }.get()
     }
 
     private func connect(_ presence: CardPresence, _ cancellation: Cancellation) throws(ReaderError) -> PCSCChannel {

@@ -92,7 +92,7 @@ final class PCSCChannel: CardChannel {
         guard code.isSuccess else { throw failure(code, attempt) }
         guard count >= 2 else {
             // Some drivers answer so, and report success, when the card has left.
-            if let place = try? io.assumeIsolatedCardState(of: presence), place == .removed {
+            if let place = try? cardState(), place == .removed {
                 throw ReaderError(.cardRemoved, attempting: attempt)
             }
             throw ReaderError(.invalidAnswer, attempting: attempt, detail: "\(count) bytes are no response APDU")
@@ -196,7 +196,7 @@ final class PCSCChannel: CardChannel {
             .noService, .serviceStopped:
             let code = error.code
             do throws(ReaderError) {
-                switch try io.assumeIsolatedCardState(of: presence) {
+                switch try cardState() {
                 case .present: break
                 case .removed: error = ReaderError(.cardRemoved, attempting: attempt, code: code)
                 case .noReader: error = ReaderError(.readerUnavailable, attempting: attempt, code: code)
@@ -216,18 +216,7 @@ final class PCSCChannel: CardChannel {
         return error
     }
 
-}
-
-extension PCSCCardIO {
-    /// ``cardState(of:)`` for the channel, which runs on this actor's thread and nowhere else.
-    nonisolated func assumeIsolatedCardState(of presence: CardPresence) throws(ReaderError) -> CardState {
-        let result: Result<CardState, ReaderError> = assumeIsolated { me in
-            do throws(ReaderError) {
-                return .success(try me.cardState(of: presence))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+    private func cardState() throws(ReaderError) -> PCSCCardIO.CardState {
+        try io.onThread { [presence] (io) throws(ReaderError) in try io.cardState(of: presence) }
     }
 }

@@ -73,52 +73,16 @@ final class PCSCReaderChannel: ReaderChannel {
         guard !cancellation.isCancelled else { throw ReaderError(.cancelled, attempting: attempt) }
         if let connection, connection.sharing == sharing { return (connection.handle, connection.protocol) }
         close()
-        let new = try io.assumeIsolatedConnection(sharing, attempt, cancellation)
+        let new = try io.onThread { [cancellation] (io) throws(ReaderError) in
+            try io.connecting(attempt, toCard: sharing == .shared) { () throws(ReaderError) in
+                try io.connect(sharing, attempt, cancellation)
+            }
+        }
         connection = (sharing, new.handle, new.protocol)
         guard sharing == .shared else { return new }
         let code = try watch.call("lock the card") { library.beginTransaction(new.handle) }
         guard code.isSuccess else { throw fault(code.error(attempting: "lock the card")) }
         isLocked = true
         return new
-    }
-}
-
-extension PCSCCardIO {
-    /// A connection for ``PCSCReaderChannel``, which runs on this actor's thread and nowhere else.
-    fileprivate nonisolated func assumeIsolatedConnection(
-        _ sharing: PCSCLibrary.ShareMode,
-        _ attempt: String,
-        _ cancellation: Cancellation
-    ) throws(ReaderError) -> (handle: PCSCLibrary.Handle, protocol: UInt32) {
-        let result: Result<(handle: PCSCLibrary.Handle, protocol: UInt32), ReaderError> = assumeIsolated { me in
-            do throws(ReaderError) {
-                return .success(try me.connectToReader(sharing, attempt, cancellation))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
-    }
-
-    private func connectToReader(
-        _ sharing: PCSCLibrary.ShareMode,
-        _ attempt: String,
-        _ cancellation: Cancellation
-    ) throws(ReaderError) -> (handle: PCSCLibrary.Handle, protocol: UInt32) {
-        guard sharing == .direct || !isHeld else {
-            throw ReaderError(
-                .sharingViolation,
-                attempting: attempt,
-                detail: "a connection of this program holds the card",
-                advice: "Close that connection first."
-            )
-        }
-        do throws(ReaderError) {
-            return try connect(sharing, attempt, cancellation)
-        } catch let error where error.kind == .serviceStopped || error.kind == .serviceUnavailable {
-            // The context is older than the daemon: once more, with a new one.
-            dropContext()
-            return try connect(sharing, attempt, cancellation)
-        }
     }
 }
