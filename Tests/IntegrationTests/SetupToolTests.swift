@@ -74,6 +74,8 @@ struct SetupToolTests {
         await tool.expect("2 of 5")
         tool.type("smart-reader:\(scratch.file("nowhere"))\n")
         await tool.expect("Once more")
+        tool.type("-9223372036854775808\n")
+        await tool.expect("There is no reader -9223372036854775808.")
         tool.type("smart-reader:\(scratch.file("line"))\n")
         await tool.expect("Opened ")
 

@@ -403,6 +403,8 @@ import TestSupport
     private struct OtherBackend: ReaderBackend {
         let passesEscape: Bool
         let answer: [UInt8]
+        /// What the commands begin with that are refused.
+        var refused: [UInt8]?
         let sent = Shared<[[UInt8]]>([])
 
         final class Channel: ReaderChannel {
@@ -416,6 +418,7 @@ import TestSupport
             }
             func transmit(_ command: [UInt8]) -> [UInt8] {
                 backend.sent.withLock { $0.append(command) }
+                if let refused = backend.refused, command.starts(with: refused) { return [0x63, 0x00] }
                 return command == [0xFF, 0x00, 0x48, 0x00, 0x00] ? Array("ACR122U207".utf8) : backend.answer
             }
         }
@@ -464,6 +467,15 @@ import TestSupport
         let lights = backend.sent.withLock { $0.filter { $0.starts(with: [0xFF, 0x00, 0x40]) } }
         // On, the buzzer, and as it was.
         #expect(lights.count == 3 && lights.last != lights.first, "\(lights.map(\.hex))")
+    }
+
+    @Test func winkWithoutBuzzerEnds() async throws {
+        let backend = OtherBackend(passesEscape: true, answer: [0x90, 0x00], refused: [0xFF, 0x00, 0x40, 0x00])
+        let control = try ReaderControl(ReaderInfo(pcscName: "ACS ACR122U 00 00"), of: backend)
+        await #expect(throws: ControlError.self) { try await control.wink() }
+        try await control.setLight(.automatic)
+        let sent = backend.sent.withLock { $0 }
+        #expect(sent.count == 5 && sent[3] == sent[4], "\(sent.map(\.hex))")
     }
 
     @Test func acr122Refuses() async throws {
