@@ -42,8 +42,10 @@ public final class SirenCache: SirenStore {
     }
 
     /// Opens the file, and begins it anew if it is damaged.
-    private static func open(_ path: String) throws -> DatabaseQueue {
-        try prepare(path)
+    ///
+    /// - Parameter isOwn: whether it is known to be a cache, whatever has become of it.
+    private static func open(_ path: String, isOwn: Bool = false) throws -> DatabaseQueue {
+        try prepare(path, isOwn: isOwn)
         do {
             return try connect(path)
         } catch let error as DatabaseError where error.isDamage {
@@ -57,7 +59,7 @@ public final class SirenCache: SirenStore {
     ///
     /// - Throws: ``NotACache`` if there is another file. SQLite looks, since its locks end where anybody else in the process
     ///   closes the file.
-    private static func prepare(_ path: String) throws {
+    private static func prepare(_ path: String, isOwn: Bool = false) throws {
         // SQLite gives its further files the mode of this one.
         let file = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file < 0 else {
@@ -65,6 +67,7 @@ public final class SirenCache: SirenStore {
             return
         }
         guard errno == EEXIST else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        if isOwn { return }
         var connection: OpaquePointer?
         defer { sqlite3_close_v2(connection) }
         guard sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
@@ -74,7 +77,17 @@ public final class SirenCache: SirenStore {
         let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
         // A process may have been killed before it made the table, but after GRDB made and removed one of its own.
         let isEmpty = size == 0 || size >= 512 && number("SELECT count(*) FROM sqlite_master", connection) == 0
-        guard isEmpty || number("PRAGMA application_id", connection) == application else { throw NotACache(path: path) }
+        guard isEmpty || number("PRAGMA application_id", connection) == application || mark(connection) == application
+        else { throw NotACache(path: path) }
+    }
+
+    /// The application's number where it stands in the file, for one whose first page is damaged elsewhere.
+    private static func mark(_ connection: OpaquePointer?) -> Int32? {
+        var (file, mark): (UnsafeMutablePointer<sqlite3_file>?, Int32) = (nil, 0)
+        guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+            file.pointee.pMethods?.pointee.xRead(file, &mark, 4, 68) == SQLITE_OK
+        else { return nil }
+        return Int32(bigEndian: mark)
     }
 
     private static func number(_ sql: String, _ connection: OpaquePointer?) -> Int32? {
@@ -124,7 +137,7 @@ public final class SirenCache: SirenStore {
             return try await body(used)
         } catch let error as DatabaseError where error.isDamage {
             let opened = try database.withLock { database in
-                if database === used { database = try Self.open(path) }
+                if database === used { database = try Self.open(path, isOwn: true) }
                 return database
             }
             return try await body(opened)
@@ -173,7 +186,7 @@ public final class SirenCache: SirenStore {
                         WINDOW newest AS (ORDER BY trusted DESC, at DESC, rowid)
                     ) WHERE number > ? OR size > ?)
                     """,
-                arguments: [capacity * 9 / 10, bytes / 10 * 9]
+                arguments: [capacity - capacity / 10, bytes / 10 * 9]
             )
         }
     }
@@ -217,6 +230,9 @@ public final class SirenCache: SirenStore {
 
     /// Forgets all; where they are given, only what is from one origin, and of one API. Nothing of it stays behind in the
     /// file.
+    ///
+    /// - Throws: an error of SQLite. After one that says that the database is busy, all is forgotten, but its text is still
+    ///   in the log, since another process has read for longer than five seconds: wipe once more.
     public func wipe(origin: URL? = nil, api: URL? = nil) async throws {
         let name = origin.map { $0.origin ?? "" }
         try await write { db in

@@ -195,7 +195,8 @@ final class PythonServer: Sendable {
         var session = session
         session.longestAnswer = 1 << 20
         // The others fail for another reason, however slow the machine is.
-        if kind == .timedOut { (session.readTimeout, session.wholeTimeout) = (.milliseconds(300), .seconds(2)) }
+        if path == "silent" { session.readTimeout = .milliseconds(300) }
+        if path == "drip" { session.wholeTimeout = .seconds(4) }
         let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
         await #expect {
             _ = try await client.follow(link(path))
@@ -379,7 +380,7 @@ final class PythonServer: Sendable {
         }
     }
 
-    @Test func callsEndWithTheirTasks() async throws {
+    @Test(.timeLimit(.minutes(2))) func callsEndWithTheirTasks() async throws {
         let client = try client()
         let task = Task { [link = link("silent?me")] in try await client.follow(link) }
         // Until it has arrived.
@@ -388,10 +389,9 @@ final class PythonServer: Sendable {
             let all = try JSONDecoder().decode([Seen].self, from: Data(try await observer.follow(link("seen")).bytes))
             return all.contains { $0.path == "/silent?me" }
         }
-        let clock = ContinuousClock.now
+        // The server would be silent for longer than that.
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(ContinuousClock.now - clock < .seconds(5))
     }
 }
 #endif

@@ -137,7 +137,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
     def on_silent(self):
-        time.sleep(60)
+        time.sleep(600)
 
     def on_drip(self):
         self.send_response(200)

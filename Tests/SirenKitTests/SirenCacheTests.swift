@@ -167,6 +167,39 @@ import Testing
         #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
     }
 
+    /// What becomes of the first page of a file that still has the mark of a cache.
+    static let firstPages: [(Data) -> Data] = [
+        { Data(repeating: 0xA5, count: 16) + $0.dropFirst(16) }, { $0.prefix(72) }, { $0.prefix(511) },
+        { $0.prefix(68) + $0[68..<72] + Data(repeating: 0, count: $0.count - 72) },
+        { Data(repeating: 0, count: 68) + $0[68..<72] + Data(repeating: 0, count: $0.count - 72) },
+    ]
+
+    @Test(arguments: firstPages.indices) func aDamagedFirstPageIsBegunAnew(_ index: Int) async throws {
+        do { try await SirenCache(path: path).keep([StoreRules.record("1")]) }
+        for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
+        let data = try Data(contentsOf: URL(fileURLWithPath: path))
+        try Self.firstPages[index](data).write(to: URL(fileURLWithPath: path))
+        let cache = try SirenCache(path: path)
+        #expect(try await cache.record(guid: "1", api: StoreRules.api) == nil)
+        try await cache.keep([StoreRules.record("2")])
+        #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
+    }
+
+    /// Whoever has it open knows that it is one.
+    @Test func anOpenCacheWithoutItsMarkIsBegunAnew() async throws {
+        let (one, other) = (try SirenCache(path: path), try SirenCache(path: path))
+        try await other.keep([StoreRules.record("1")])
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.write(contentsOf: [UInt8](repeating: 0xA5, count: Self.page))
+        try file.truncate(atOffset: UInt64(Self.page))
+        try file.close()
+        for end in ["-wal", "-shm"] { unlink(path + end) }
+        for cache in [one, other] {
+            try await cache.keep([StoreRules.record("2")])
+            #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
+        }
+    }
+
     private static let page = 4096
 
     /// Keeps enough for several pages, and returns the file.
@@ -260,7 +293,9 @@ import Testing
             process.arguments = [path + "\(round)"]
             process.standardOutput = FileHandle.nullDevice
             try process.start()
-            try await Task.sleep(for: .microseconds(Int.random(in: 5000..<50_000, using: &random)))
+            let file = path + "\(round)"
+            try await until("the file is there") { FileManager.default.fileExists(atPath: file) }
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<5000, using: &random)))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             let cache = try SirenCache(path: path + "\(round)")

@@ -243,7 +243,6 @@ import Testing
         let text =
             "a+b=%C3%A4+%7E*-._%2B%26%3D&n=1.0&u=https%3A%2F%2Fclub.example%2Fa%3Fb&t=on&l=x&m=1&m=2"
         #expect(body == SirenBody(Array(text.utf8), type: "application/x-www-form-urlencoded"))
-        #expect(body.length == text.utf8.count)
         // Foundation reads the same.
         let items = URLComponents(string: "?" + text.replacing("+", with: "%20"))?.queryItems
         #expect(items?.map(\.name) == ["a b", "n", "u", "t", "l", "m", "m"] && items?.first?.value == "ä ~*-._+&=")
@@ -288,7 +287,6 @@ import Testing
             case .path(let path): Array(try Data(contentsOf: URL(fileURLWithPath: path)))
             }
         }
-        #expect(body.length == bytes.count)
         let head = "--B\r\nContent-Disposition: form-data; name="
         #expect(
             String(decoding: bytes, as: UTF8.self)

@@ -208,6 +208,20 @@ import Testing
         }
     }
 
+    /// A client's error says that nothing was changed; behind a server's it may have been.
+    @Test(arguments: [(400, false), (409, false), (500, true), (502, true), (504, true)])
+    func changesThatMayHaveBeenDoneForget(_ status: Int, _ isForgotten: Bool) async throws {
+        let shop = Shop([
+            "GET \(Self.url)": [Self.document(#""class":["order"]"#)],
+            "POST \(Self.url)#f": [SirenResponse(status: status)],
+        ])
+        let client = try SirenClient(shop.transport, shop.session)
+        _ = try await client.follow(SirenLink(rel: [], href: Self.url))
+        #expect(try await client.submit(SirenAction(name: "a", href: Self.url + "#f", method: "POST")).status == status)
+        let link = try? await client.link(rel: "next", ofEntityWithGUID: Self.url)
+        #expect((link == nil) == isForgotten)
+    }
+
     @Test func changesWhoseAnswerIsNoneForget() async throws {
         let shop = Shop([
             "GET \(Self.url)": [Self.document(#""class":["order"]"#)], "POST \(Self.url)": [.siren("{")],

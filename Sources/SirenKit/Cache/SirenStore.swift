@@ -127,7 +127,7 @@ public final class MemorySirenStore: SirenStore {
                 let (one, other) = (one.value.record, other.value.record)
                 return one.isTrusted == other.isTrusted ? one.at < other.at : other.isTrusted
             }
-            for (key, held) in first where records.count > capacity * 9 / 10 || size > bytes / 10 * 9 {
+            for (key, held) in first where records.count > capacity - capacity / 10 || size > bytes / 10 * 9 {
                 records[key] = nil
                 size -= held.size
             }

@@ -270,8 +270,8 @@ public final class SirenClient: Sendable {
             )
             var answer = try SirenAnswer(response, from: last, redirects: redirects, mode: session.mode)
             let isOfChange = changed.count > redirects.count
-            // What leads on to something else did not fail itself.
-            if answer.outcome != .failed || !isOfChange { await forget(changed) }
+            // What leads on to something else did not fail itself, and behind a gateway's answer it may have been done.
+            if answer.outcome != .failed || !isOfChange || answer.status >= 500 { await forget(changed) }
             await keep(&answer, isOfChange: isOfChange)
             return answer
         } catch {

@@ -13,7 +13,7 @@ struct SirenExchange: Sendable {
     private static let accepted = "\(SirenEntity.mediaType), application/problem+json"
 
     /// Sends the request and follows where the server leads: never from HTTPS to HTTP, and with a body or a key to another
-    /// origin only if it is trusted.
+    /// origin only if it is trusted. Behind one that is not, nothing of the session's is sent any more, wherever it leads.
     ///
     /// - Parameters:
     ///   - conditions: header fields of the first request alone, since they are about what is there.
@@ -32,11 +32,13 @@ struct SirenExchange: Sendable {
         let isKeyed = session.sendsIdempotencyKeys && ["POST", "PATCH"].contains(method)
         var key = isKeyed ? session.surroundings.makeUUID().uuidString : nil
         var redirects: [URL] = []
+        var isTrusted = isTrusted
         while true {
-            request.headers = headers(for: request, key: key)
+            isTrusted = isTrusted && session.trusts(request.url, manifest: manifest)
+            request.headers = headers(for: request, key: key, isTrusted: isTrusted)
             if redirects.isEmpty { request.headers.fields += conditions.fields }
             if let name = request.headers.unsendable { throw SirenRequestError.headerInvalid(name) }
-            if !["GET", "HEAD"].contains(request.method) { changed.append(request.url) }
+            if !["GET", "HEAD"].contains(request.method) { changed.append(request.url.withoutFragment) }
             let response = try await attempt(request, wasSent: !redirects.isEmpty)
             guard let target = try target(of: response, from: request.url) else {
                 return (response, request.url, redirects)
@@ -68,10 +70,10 @@ struct SirenExchange: Sendable {
         return target
     }
 
-    private func headers(for request: SirenRequest, key: String?) -> SirenHeaders {
+    private func headers(for request: SirenRequest, key: String?, isTrusted: Bool) -> SirenHeaders {
         var headers = SirenHeaders()
         // What is the session's goes to those alone for whom it is meant.
-        if isTrusted, session.trusts(request.url, manifest: manifest) {
+        if isTrusted {
             headers = session.headers
             if let authorization { headers["Authorization"] = authorization }
         }

@@ -65,7 +65,7 @@ public struct SirenHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
     /// Whether it has the form of a header field's name, which is that of a method too.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty
-            && text.utf8.allSatisfy { $0.isASCIILetter || $0 ^ 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains($0) }
+            && text.utf8.allSatisfy { $0.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }
 }
 

@@ -52,17 +52,18 @@ enum URITemplate {
         "&": ("&", "&", true, false),
     ]
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        byte.isASCIILetter || byte ^ 0x30 < 10 || "-._~".utf8.contains(byte)
-    }
+    private static func isUnreserved(_ byte: UInt8) -> Bool { byte.isAlphanumeric || "-._~".utf8.contains(byte) }
 
     private static func escaped(_ text: String, keepsReserved: Bool) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            if isUnreserved(byte) || keepsReserved && ":/?#[]@!$&'()*+,;=".utf8.contains(byte) {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                result += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
+        text.percentEscaped { isUnreserved($0) || keepsReserved && ":/?#[]@!$&'()*+,;=".utf8.contains($0) }
+    }
+}
+
+extension String {
+    /// With `%` and two digits in place of each byte that is not kept.
+    func percentEscaped(keeping isKept: (UInt8) -> Bool) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let bytes = utf8.flatMap { isKept($0) ? [$0] : [0x25, digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

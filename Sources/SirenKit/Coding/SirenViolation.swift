@@ -63,7 +63,7 @@ enum PathStep {
         case .member(let name):
             let isPlain =
                 name.utf8.count <= Self.longestName
-                && name.utf8.allSatisfy { $0.isASCIILetter || ($0 ^ 0x30) < 10 || $0 == UInt8(ascii: "_") }
+                && name.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "_") }
                 && name.utf8.first.map { ($0 ^ 0x30) >= 10 } ?? false
             if isPlain { return "." + name }
             var quoted: [UInt8] = []
@@ -76,6 +76,8 @@ enum PathStep {
 
 extension UInt8 {
     var isASCIILetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
+    /// Of ASCII.
+    var isAlphanumeric: Bool { isASCIILetter || self ^ 0x30 < 10 }
 }
 
 /// Violations as they are found. Paths grow from their ends, so that what is as it should be costs nothing.

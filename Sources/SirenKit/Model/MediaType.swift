@@ -15,7 +15,7 @@ enum MediaType {
         let subtype = rest.prefix { $0 != UInt8(ascii: ";") }
         rest = rest[subtype.endIndex...]
         guard types.contains(String(type) ?? ""), text.utf8.count > type.count, (1...127).contains(subtype.count),
-            subtype.allSatisfy({ isAlphanumeric($0) || "!#$&.+-^_".utf8.contains($0) })
+            subtype.allSatisfy({ $0.isAlphanumeric || "!#$&.+-^_".utf8.contains($0) })
         else { return false }
         while rest.popFirst() != nil {
             if rest.first == UInt8(ascii: " ") { rest.removeFirst() }
@@ -41,15 +41,13 @@ enum MediaType {
         "application", "audio", "image", "message", "model", "multipart", "text", "video",
     ]
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool { byte.isASCIILetter || byte ^ 0x30 < 10 }
-
     /// What the schema lets stand in a parameter's name, and in its value without quotes.
     private static func isToken(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "!#$%&'()*+,-./^_`]|~".utf8.contains(byte)
+        byte.isAlphanumeric || "!#$%&'()*+,-./^_`]|~".utf8.contains(byte)
     }
 
     private static func isQuoted(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "!#$%&.()*+,-./:;<=>?@[\\]^_`{|}~".utf8.contains(byte)
+        byte.isAlphanumeric || "!#$%&.()*+,-./:;<=>?@[\\]^_`{|}~".utf8.contains(byte)
     }
 }
 

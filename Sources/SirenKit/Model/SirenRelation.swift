@@ -16,7 +16,7 @@ public enum SirenRelation {
             return false
         }
         let isScheme = text.utf8[..<colon].allSatisfy {
-            $0.isASCIILetter || ($0 ^ 0x30) < 10 || "+-.".utf8.contains($0)
+            $0.isAlphanumeric || "+-.".utf8.contains($0)
         }
         return isScheme && URIReference.isValid(text)
     }

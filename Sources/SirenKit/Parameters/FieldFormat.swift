@@ -6,11 +6,11 @@ enum FieldFormat {
     static func isEmail(_ text: String) -> Bool {
         guard let at = text.utf8.firstIndex(of: UInt8(ascii: "@")), at != text.utf8.startIndex else { return false }
         let marks = "!#$%&'*+/=?^_`{|}~.-".utf8
-        guard text.utf8[..<at].allSatisfy({ isAlphanumeric($0) || marks.contains($0) }) else { return false }
+        guard text.utf8[..<at].allSatisfy({ $0.isAlphanumeric || marks.contains($0) }) else { return false }
         return text.utf8[at...].dropFirst().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .allSatisfy { label in
                 (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
-                    && label.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+                    && label.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
             }
     }
 
@@ -19,8 +19,6 @@ enum FieldFormat {
         text.utf8.count == 7 && text.first == "#"
             && text.utf8.dropFirst().allSatisfy { $0 ^ 0x30 < 10 || ($0 | 0x20) &- UInt8(ascii: "a") < 6 }
     }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool { byte.isASCIILetter || byte ^ 0x30 < 10 }
 
     /// What a moment's number counts, of the types that are moments, and in what ``SirenField/step`` counts, as HTML has it.
     static func unit(of type: SirenFieldType) -> Int? {

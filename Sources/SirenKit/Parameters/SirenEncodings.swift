@@ -18,16 +18,6 @@ public struct SirenBody: Sendable, Hashable {
 
     /// Creates a body of bytes.
     public init(_ bytes: [UInt8], type: String) { self.init([.bytes(bytes)], type: type) }
-
-    /// The length in bytes; `nil` if a file cannot be read.
-    public var length: Int? {
-        var length = 0
-        for piece in pieces {
-            guard let count = SirenFile(piece, name: "").length else { return nil }
-            length += count
-        }
-        return length
-    }
 }
 
 /// How forms become bytes, by the media type that actions name.
@@ -86,19 +76,7 @@ public struct SirenEncodings: Sendable {
 
     /// As the URL standard has it: a space is `+`, and all but letters, digits and `*-._` is escaped.
     private static func escaped(_ text: String) -> String {
-        var result: [UInt8] = []
-        for byte in text.utf8 {
-            if byte.isASCIILetter || byte ^ 0x30 < 10 || "*-._".utf8.contains(byte) {
-                result.append(byte)
-            } else if byte == 0x20 {
-                result.append(UInt8(ascii: "+"))
-            } else {
-                result.append(UInt8(ascii: "%"))
-                result.append(contentsOf: (byte < 16 ? "0" : "").utf8)
-                result.append(contentsOf: String(byte, radix: 16, uppercase: true).utf8)
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
+        text.percentEscaped { $0.isAlphanumeric || "*-._ ".utf8.contains($0) }.replacing(" ", with: "+")
     }
 
     /// A flat object: numbers as they are written, boxes as truth values, several values as a list.
