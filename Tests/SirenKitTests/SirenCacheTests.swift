@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test func bytesAreBounded() async throws {
-        try await StoreRules.checkBytes(SirenCache(path: path, bytes: 10_000))
+        try await StoreRules.checkBytes(SirenCache(path: path, capacity: .max, bytes: 10_000))
     }
 
     @Test func otherFilesStayAsTheyAre() throws {

@@ -384,6 +384,6 @@ import Testing
 
     @Test func theMemoryKeepsItsRules() async throws {
         try await StoreRules.check(MemorySirenStore(capacity: 20))
-        try await StoreRules.checkBytes(MemorySirenStore(bytes: 10_000))
+        try await StoreRules.checkBytes(MemorySirenStore(capacity: .max, bytes: 10_000))
     }
 }
