@@ -41,7 +41,10 @@ extension MemberStore {
         report.steps = try ClubError.wrapping(attempt) {
             try openToRead(path).read { db in try DatabaseSchema.pending(in: db, of: migrator) }
         }
-        guard !report.steps.isEmpty else { return report }
+        guard !report.steps.isEmpty else {
+            WorkFolder.removeLeftovers(beside: path)
+            return report
+        }
 
         let lock = try DatabaseFiles.lock(path, attempt)
         var isReplaced = false

@@ -51,8 +51,11 @@ struct UpgradeTests {
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
         let after = try bytes(path)
+        // What a killed process left.
+        let leftover = directory.file(".clubkit-work-aBcDeF")
+        #expect(mkdir(leftover, 0o700) == 0)
         #expect(try await MemberStore.upgrade(configuration).steps.isEmpty)
-        #expect(try bytes(path) == after)
+        #expect(try bytes(path) == after && !FileManager.default.fileExists(atPath: leftover))
         #expect(try await visits() == 84)
     }
 
