@@ -21,8 +21,8 @@ func serve(_ card: String, _ connection: Connection, _ console: TerminalConsole)
     for (index, action) in member.actions.enumerated() {
         console.say("[\(index + 1)] \(action.title ?? action.name)")
     }
-    guard let text = console.ask("Number:", isSecret: false), let number = Int(text),
-        member.actions.indices.contains(number - 1)
+    guard let text = console.ask("Number:", isSecret: false), let number = Int(text), number > 0,
+        number <= member.actions.count
     else {
         console.say("Nothing was done.")
         return false

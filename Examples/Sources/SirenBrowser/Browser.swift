@@ -89,7 +89,7 @@ final class Browser {
                 pages.append(Page(page.answer, entity))
                 show()
             case .link(let link):
-                let values = try dialogue.values(forTemplate: link.href)
+                let values = try dialogue.values(for: link)
                 await open { try await $0.follow(link, parameters: values) }
             case .action(let action):
                 let values = try dialogue.values(for: action)
@@ -166,7 +166,7 @@ final class Browser {
             switch target {
             case .entity: fail("the entity is here already: there is nothing to ask for")
             case .link(let link):
-                let values = try dialogue.values(forTemplate: link.href)
+                let values = try dialogue.values(for: link)
                 console.say(try await Curl.command(client) { try await $0.follow(link, parameters: values) })
             case .action(var action):
                 for index in action.fields.indices where action.fields[index].type == .password {

@@ -41,7 +41,7 @@ enum Curl {
                 if case .file(let file) = entry.value, case .path(let path) = file.content {
                     words += ["-F", quoted("\(entry.name)=@\"\(path)\";filename=\"\(file.name)\";type=\(file.type)")]
                 } else {
-                    words += ["--form-string", quoted("\(entry.name)=\(text(entry.value))")]
+                    words += ["--form-string", quoted("\(entry.name)=\(entry.value.formText ?? "")")]
                 }
             }
         } else if let body = request.body {
@@ -51,16 +51,6 @@ enum Curl {
             words += ["--data-raw", quoted(String(decoding: bytes, as: UTF8.self))]
         }
         return words.joined(separator: " ")
-    }
-
-    private static func text(_ input: SirenInput) -> String {
-        switch input {
-        case .text(let text): text
-        case .number(let number): number.text
-        case .bool(let isTicked): isTicked ? "on" : "off"
-        case .url(let url): url.absoluteString
-        case .file, .list: ""
-        }
     }
 
     /// For a POSIX shell.

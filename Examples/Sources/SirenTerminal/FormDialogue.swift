@@ -27,14 +27,12 @@ package struct FormDialogue {
         return values
     }
 
-    /// Values for the names in a template (RFC 6570).
-    package func values(forTemplate template: String) throws(GivenUp) -> [String: SirenInput] {
+    /// Values for a link that is a template.
+    package func values(for link: SirenLink) throws(GivenUp) -> [String: SirenInput] {
         var values: [String: SirenInput] = [:]
-        for expression in template.matches(of: /\{[+#.\/;?&]?([^}]*)\}/) {
-            for name in expression.1.split(separator: ",").map(String.init) where values[name] == nil {
-                guard let text = console.ask("\(name):", isSecret: false) else { throw GivenUp() }
-                if !text.isEmpty { values[name] = .text(text) }
-            }
+        for name in link.variables {
+            guard let text = console.ask("\(name):", isSecret: false) else { throw GivenUp() }
+            if !text.isEmpty { values[name] = .text(text) }
         }
         return values
     }
@@ -87,7 +85,7 @@ package struct FormDialogue {
     }
 
     private func read(_ text: String, _ field: SirenField, _ choices: [SirenChoice]) -> SirenInput {
-        if let number = Int(text), choices.indices.contains(number - 1) { return SirenInput(choices[number - 1].value) }
+        if let number = Int(text), number > 0, number <= choices.count { return SirenInput(choices[number - 1].value) }
         if let choice = choices.first(where: { $0.title == text }) { return SirenInput(choice.value) }
         switch field.type {
         case .number, .range: return SirenNumber(text).map(SirenInput.number) ?? .text(text)
@@ -96,8 +94,8 @@ package struct FormDialogue {
             return ["yes": .bool(true), "y": .bool(true), "no": .bool(false), "n": .bool(false)][text.lowercased()]
                 ?? .text(text)
         case .file:
-            let url = URL(filePath: (text as NSString).expandingTildeInPath)
-            return .file(SirenFile(.path(url.path()), name: url.lastPathComponent))
+            let path = (text as NSString).expandingTildeInPath
+            return .file(SirenFile(.path(path), name: (path as NSString).lastPathComponent))
         default: return .text(text)
         }
     }
@@ -137,14 +135,5 @@ extension SirenField {
         if let maximumLength { notes.append("\(maximumLength) characters at most") }
         if let placeholder { notes.append("such as \(placeholder)") }
         return notes
-    }
-}
-
-extension SirenInput {
-    fileprivate init(_ scalar: SirenScalar) {
-        switch scalar {
-        case .text(let text): self = .text(text)
-        case .number(let number): self = .number(number)
-        }
     }
 }

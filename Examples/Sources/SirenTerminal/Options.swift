@@ -55,6 +55,7 @@ package struct Options {
             }
         }
         token = token?.trimmingCharacters(in: .whitespacesAndNewlines)
+        if token?.isEmpty == true { token = nil }
     }
 
     /// Makes a client of the server, or of the recording.
@@ -82,9 +83,11 @@ package struct Options {
     }
 
     /// The address with its scheme.
-    private static func address(_ server: String) -> String {
+    static func address(_ server: String) -> String {
         guard !server.isEmpty, !server.contains("://") else { return server }
-        let isHere = ["localhost", "127.0.0.1", "[::1]"].contains { server.hasPrefix($0) }
+        let isHere = ["localhost", "127.0.0.1", "[::1]"].contains { host in
+            server.hasPrefix(host) && [nil, ":", "/"].contains(server.dropFirst(host.count).first)
+        }
         return (isHere ? "http://" : "https://") + server
     }
 

@@ -40,7 +40,7 @@ package struct Page {
 
     /// The targets under a number or a name.
     package func targets(_ word: String) -> [Target] {
-        if let number = Int(word) { return targets.indices.contains(number - 1) ? [targets[number - 1]] : [] }
+        if let number = Int(word) { return number > 0 && number <= targets.count ? [targets[number - 1]] : [] }
         return targets.filter { $0.names.contains(word) }
     }
 

@@ -37,7 +37,9 @@ package struct Recording: Codable, Sendable {
         var hidden = self
         for index in exchanges.indices {
             hidden.exchanges[index].url = secrets.hidden(inURL: exchanges[index].url)
-            hidden.exchanges[index].text = exchanges[index].text.map(secrets.hidden(in:))
+            let isJSON = exchanges[index].headers["Content-Type"]?.contains("json") ?? false
+            let hide = isJSON ? secrets.hidden(inJSON:) : secrets.hidden(in:)
+            hidden.exchanges[index].text = exchanges[index].text.map(hide)
             hidden.exchanges[index].headers = exchanges[index].headers.mapValues(secrets.hidden(in:))
         }
         let encoder = JSONEncoder()
@@ -64,12 +66,19 @@ package final class Secrets: Sendable {
 
     package init() {}
 
-    /// Adds a text, also in the form that it has within JSON.
+    /// Adds a text, also in the forms that it has within JSON and URLs.
     package func add(_ text: String) {
         guard !text.isEmpty else { return }
         let quoted = String(decoding: SirenValue.string(text).json, as: UTF8.self)
-        all.withLock { $0.formUnion([text, String(quoted.dropFirst().dropLast())]) }
+        let escaped = text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
+        let inQuery = escaped.replacing("%20", with: "+")
+        let inURLs = [escaped, inQuery].flatMap { [$0, $0.replacing(/%../) { $0.output.lowercased() }] }
+        all.withLock { $0.formUnion([text, String(quoted.dropFirst().dropLast())] + inURLs) }
     }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
 
     /// The text without the secrets that are whole words of it.
     func hidden(in text: String) -> String {
@@ -78,6 +87,18 @@ package final class Secrets: Sendable {
             let word = "(?<!\\w)\(NSRegularExpression.escapedPattern(for: secret))(?!\\w)"
             return text.replacingOccurrences(of: word, with: "***", options: .regularExpression)
         }
+    }
+
+    /// JSON without them, which is JSON still: a number that is one becomes a text.
+    func hidden(inJSON text: String) -> String {
+        guard all.withLock({ $0.contains(where: text.contains) }) else { return text }
+        var (result, rest) = ("", text[...])
+        for string in text.matches(of: /"(?:[^"\\]|\\.)*"/) {
+            result += hidden(in: String(rest[..<string.range.lowerBound])).replacing("***", with: "\"***\"")
+            result += hidden(in: String(string.output))
+            rest = text[string.range.upperBound...]
+        }
+        return result + hidden(in: String(rest)).replacing("***", with: "\"***\"")
     }
 
     /// The URL without its user and without the secrets among the values of its query, which are escaped there.

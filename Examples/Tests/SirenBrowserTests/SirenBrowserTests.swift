@@ -122,6 +122,33 @@ private let passwordForm = """
         #expect(replayed.shown.dropLast().map { $0.replacing("open+sesame", with: "***") } == hidden)
     }
 
+    @Test func whatIsAskedForIsNoBaseOfATemplate() async throws {
+        let console = KeptConsole("\(Int.min)", "search", "U1")
+        let transport = answering(#"{"links": [{"rel": ["search"], "href": "{?card}"}]}"#)
+        let client = try SirenClient(baseURL: server, manifestPath: "items?page=2", transport: transport)
+        #expect(await !Browser(Connection(client: client, secrets: Secrets()), console).run())
+        #expect(console.shown.contains("card:") && !console.shown.contains { $0.hasPrefix("@") })
+        #expect(transport.requests.last?.url.absoluteString == "https://club.example/items?card=U1")
+    }
+
+    @Test func secretsAreHiddenInTheFormsThatTheyHave() throws {
+        let secrets = Secrets()
+        for secret in ["p+w 1", "42", "self\"s"] { secrets.add(secret) }
+        #expect(secrets.hidden(in: "/x?a=p%2Bw%201&b=p%2bw+1&c=421") == "/x?a=***&b=***&c=421")
+        let json = #"{"count": 42, "many": [420, 42], "text": "42, \\ self\"s", "at": "p%2Bw+1"}"#
+        let hidden = #"{"count": "***", "many": [420, "***"], "text": "***, \\ ***", "at": "***"}"#
+        #expect(secrets.hidden(inJSON: json) == hidden)
+    }
+
+    @Test(arguments: [
+        ("localhost:8080", "http://localhost:8080/"), ("localhost.club.example", "https://localhost.club.example/"),
+        ("127.0.0.1/api", "http://127.0.0.1/api/"), ("127.0.0.1.club.example", "https://127.0.0.1.club.example/"),
+        ("[::1]:80", "http://[::1]:80/"), ("club.example", "https://club.example/"),
+    ])
+    func aServerOfThisMachineNeedsNoTLS(_ server: String, _ url: String) throws {
+        #expect(Options.address(server) + (server.hasSuffix("/") ? "" : "/") == url)
+    }
+
     @Test func aTokenComesFromAFileOrAVariableAlone() throws {
         #expect(throws: Fault.self) { try Options(["--token", "x"], environment: [:]) }
         #expect(throws: Fault.self) { try Options(["--token=x"], environment: [:]) }
@@ -129,6 +156,8 @@ private let passwordForm = """
         let options = try Options(["a", "--replay=Tests/sessions/club.json"], environment: ["SIREN_TOKEN": " t\n"])
         #expect(options.arguments == ["a"])
         #expect(try options.connect().client.authorizationHeaderValue == "Bearer t")
+        let none = try Options(["--replay=Tests/sessions/club.json"], environment: ["SIREN_TOKEN": ""])
+        #expect(try none.connect().client.authorizationHeaderValue == nil)
     }
 }
 
@@ -184,12 +213,15 @@ private let passwordForm = """
             try values(KeptConsole("https://club.example"), [SirenField(name: "u", type: .url)]) == ["u": .url(url)]
         )
         #expect(try values(KeptConsole("maybe", "Y"), [SirenField(name: "c", type: .checkbox)]) == ["c": true])
-        let file = SirenFile(.path("/etc/passwd"), name: "passwd")
-        let given = try values(KeptConsole("/nowhere", "/etc/passwd"), [SirenField(name: "f", type: .file)])
+        let path = FileManager.default.temporaryDirectory.path() + "my phöto \(UUID()).jpg"
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let file = SirenFile(.path(path), name: (path as NSString).lastPathComponent)
+        let given = try values(KeptConsole("/nowhere", path), [SirenField(name: "f", type: .file)])
         #expect(given == ["f": .file(file)])
-        let template = "/members{?card,door}{&card}{#part}"
+        let template = SirenLink(rel: ["search"], href: "/members{?card,door}{&card}{#part}")
         let names = KeptConsole("U1", "", "x")
-        let parameters = try FormDialogue(names, secrets: Secrets()).values(forTemplate: template)
+        let parameters = try FormDialogue(names, secrets: Secrets()).values(for: template)
         #expect(parameters == ["card": "U1", "part": "x"])
         #expect(names.shown == ["card:", "door:", "part:"])
     }

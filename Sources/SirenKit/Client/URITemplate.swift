@@ -59,6 +59,21 @@ enum URITemplate {
     }
 }
 
+extension SirenLink {
+    /// The names of the values for which its reference has places (RFC 6570), each once; none if it is no template.
+    public var variables: [String] {
+        // What it is relative to comes first.
+        let template = href.hasPrefix("{@") ? href.drop { $0 != "}" }.dropFirst() : href[...]
+        var names: [String] = []
+        for expression in template.matches(of: /\{[+#.\/;?&]?([^}]*)\}/) {
+            for name in expression.1.split(separator: ",").map(String.init) where !names.contains(name) {
+                names.append(name)
+            }
+        }
+        return names
+    }
+}
+
 extension String {
     /// With `%` and two digits in place of each byte that is not kept.
     func percentEscaped(keeping isKept: (UInt8) -> Bool) -> String {

@@ -27,7 +27,8 @@ public enum SirenInput: Sendable, Hashable {
         }
     }
 
-    init(_ scalar: SirenScalar) {
+    /// Creates an input of a value that a field has, or offers.
+    public init(_ scalar: SirenScalar) {
         switch scalar {
         case .text(let text): self = .text(text)
         case .number(let number): self = .number(number)
@@ -40,7 +41,7 @@ public enum SirenInput: Sendable, Hashable {
     }
 
     /// The text that a form sends; `nil` of a file and of several values. A ticked box is `on`, as in HTML.
-    var formText: String? {
+    public var formText: String? {
         switch self {
         case .text(let text): text
         case .number(let number): number.text
