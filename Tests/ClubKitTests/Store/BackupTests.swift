@@ -111,7 +111,7 @@ struct BackupTests {
         let club = try await open()
         for index in 0..<300 {
             try await club.add(
-                Member(userId: "member \(index)", fields: ["notes": .string(String(repeating: "x", count: 4000))])
+                Member(userId: "member \(index)", fields: ["notes": .string(String(repeating: "x", count: 8000))])
             )
         }
         let isDone = Atomic(false)

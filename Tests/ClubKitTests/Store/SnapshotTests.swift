@@ -134,7 +134,7 @@ struct SnapshotTests {
     func meanwhile() async throws {
         let club = try await open()
         for number in 0..<300 {
-            let notes = String(repeating: "x", count: 4000)
+            let notes = String(repeating: "x", count: 8000)
             try await club.add(Member(userId: "member \(number)", fields: ["notes": .string(notes)]))
         }
         let isDone = Atomic(false)
