@@ -36,7 +36,7 @@ struct TearMatrix {
     /// short write and about ``pairs`` of a long one.
     var stride: Int?
     /// How many pairs of cuts a long write is tried with.
-    static let pairs = 1_000
+    static let pairs = 400
 
     /// Runs all cuts and adds a line to the report `tear`.
     @discardableResult

@@ -146,7 +146,10 @@ struct RecordDecoderTests {
     @Test("Values of any kind are taken as they are")
     func anyKind() throws {
         let values: [FieldValue] = ["", "1", "true", 0, 1, 2.5, nil, ["", "0"], ["a": "false"]]
-        for value in values { #expect(try decode(FieldValue.self, value) == value) }
+        for value in values {
+            #expect(try decode(FieldValue.self, value) == value)
+            #expect(try FieldValue(from: RecordDecoder(value, at: [])) == value)
+        }
         #expect(try decode([String: FieldValue].self, ["a": "", "b": ["1"]]) == ["a": "", "b": ["1"]])
         #expect(try Member(from: RecordDecoder(["userId": "A", "level": "1"])).fields == ["level": "1"])
     }

@@ -190,7 +190,7 @@ extension ThroughPCSCD {
             let card = tag(kind)
             try slot.present(card)
             let capacity = try #require(try await object("read")["capacity"] as? Int)
-            for count in [1, capacity / 2, capacity, 0] {
+            for count in [1, capacity, 0] {
                 let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ count) }
                 let file = scratch.file("\(count).bin")
                 try Data(bytes).write(to: URL(fileURLWithPath: file))

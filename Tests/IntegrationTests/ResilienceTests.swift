@@ -359,7 +359,7 @@ extension ThroughPCSCD {
             let (memory, descriptors) = (ProcessFigures.residentBytes, ProcessFigures.descriptors)
             let started = ContinuousClock.now
             var cycles = 0
-            while cycles < 10_000 {
+            while cycles < 2_500 {
                 // Half of them through a connection of single exchanges.
                 if cycles % 2 == 0 {
                     #expect(await converse(backend, presence) == "04A1B2C3D4E5809000")
@@ -375,7 +375,7 @@ extension ThroughPCSCD {
             let opened = ProcessFigures.descriptors - descriptors
             // Other tests come and go meanwhile; one descriptor or some kilobytes a cycle would be more.
             #expect(opened < 50)
-            #expect(grown < 48 << 20)
+            #expect(grown < 12 << 20)
             TestReport.add(
                 section: Self.section,
                 line: "through pcscd: \(cycles) connect cycles in \(took.formatted(1)) s | resident memory"

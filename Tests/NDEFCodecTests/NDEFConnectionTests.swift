@@ -142,11 +142,11 @@ extension MessageGenerator {
         }
     }
 
-    @Test("signatures of any bytes are written as they were read (seed 4E4445460002, 100 000 payloads)")
+    @Test("signatures of any bytes are written as they were read (seed 4E4445460002, 30 000 payloads)")
     func keepsSignatures() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var read = 0
-        for _ in 0..<100_000 {
+        for _ in 0..<30_000 {
             let bytes = generator.mutated(signatureRecord(generator.signature()).payload)
             guard case .signature(let signature) = wellKnown("Sig", bytes).content else { continue }
             read += 1
@@ -155,14 +155,14 @@ extension MessageGenerator {
                 return
             }
         }
-        #expect(read > 10_000 && read < 90_000)
+        #expect(read > 3_000 && read < 27_000)
     }
 
-    @Test("mutated payloads do no harm (seed 4E4445460002, 100 000 payloads)")
+    @Test("mutated payloads do no harm (seed 4E4445460002, 30 000 payloads)")
     func survivesMutations() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var read = 0
-        for number in 0..<100_000 {
+        for number in 0..<30_000 {
             let vector = shownVectors[number % shownVectors.count]
             var record = vector.record
             record.payload = generator.mutated(record.payload)
@@ -183,6 +183,6 @@ extension MessageGenerator {
                 return
             }
         }
-        #expect(read > 10_000 && read < 90_000)
+        #expect(read > 3_000 && read < 27_000)
     }
 }

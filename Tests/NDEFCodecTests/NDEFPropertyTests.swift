@@ -137,7 +137,7 @@ struct MessageGenerator {
         }
     }
 
-    @Test("200 000 mutated messages do no harm, and what is accepted stays itself (seed 4E4445460001)")
+    @Test("60 000 mutated messages do no harm, and what is accepted stays itself (seed 4E4445460001)")
     func survivesMutations() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var originals = (validVectors.map(\.hex) + rejectVectors.map(\.hex)).map { octets($0) }
@@ -147,7 +147,7 @@ struct MessageGenerator {
         }
         var accepted = 0
         var tolerated = 0
-        for _ in 0..<200_000 {
+        for _ in 0..<60_000 {
             let original = originals[Int.random(in: 0..<originals.count, using: &generator.random)]
             let bytes = generator.mutated(original)
             let lenient = NDEFMessage.decodeLeniently(bytes)
@@ -182,6 +182,6 @@ struct MessageGenerator {
             }
         }
         // Both ways are really gone.
-        #expect(accepted > 10_000 && tolerated > accepted && tolerated < 190_000)
+        #expect(accepted > 3_000 && tolerated > accepted && tolerated < 57_000)
     }
 }

@@ -99,22 +99,22 @@ import TestSupport
         }
     }
 
-    @Test("mutated cards do no harm (seed 4E4445460004, 50 000 cards)")
+    @Test("mutated cards do no harm (seed 4E4445460004, 15 000 cards)")
     func survivesMutations() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: 0x4E44_4546_0004))
         var read = 0
-        for _ in 0..<50_000 {
+        for _ in 0..<15_000 {
             let bytes = generator.mutated(generator.card())
             guard let card = try? VCard(decoding: bytes, mode: .lenient) else { continue }
             read += 1
             _ = (card.name, card.memberNumber, card.nameComponents)
         }
-        #expect(read > 30_000)
+        #expect(read > 9_000)
     }
 
     @Test("long and deep input takes no long time")
     func boundsWork() throws {
-        let count = 1 << 20
+        let count = 1 << 18
         let inputs = [
             ascii("BEGIN:VCARD\nNOTE;QUOTED-PRINTABLE:") + [UInt8](repeating: 0x3D, count: count),
             ascii("BEGIN:VCARD\nNOTE:") + Array(repeating: [0x0A, 0x20], count: count / 2).joined(),
@@ -129,7 +129,7 @@ import TestSupport
             let card = try? VCard(decoding: input, mode: .lenient)
             #expect(card != nil)
             _ = card?.nameComponents
-            #expect(clock.now - start < .seconds(20))
+            #expect(clock.now - start < .seconds(5))
         }
     }
 }

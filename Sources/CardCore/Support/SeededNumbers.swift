@@ -16,7 +16,14 @@ package struct SeededNumbers: RandomNumberGenerator, Sendable, Hashable {
     }
 
     /// That many bytes, each of a number of its own.
-    package mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) } }
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+            while initialized < count {
+                bytes[initialized] = UInt8(truncatingIfNeeded: next())
+                initialized += 1
+            }
+        }
+    }
 }
 
 /// UUIDs of version 4 form that are the same for the same seed, in the same order.

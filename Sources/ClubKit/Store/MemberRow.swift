@@ -106,6 +106,9 @@ package struct MemberRow: FetchableRecord {
     /// visits from being counted, and is found by ``MemberStore/check()``.
     static func fields(_ json: String) -> [String: FieldValue] {
         guard json != "{}" else { return [:] }
+        var json = json
+        if case .object(let fields) = json.withUTF8({ try? JSONReader.value(in: $0) }) { return fields }
+        // They may be nested deeper than those of a file.
         return (try? JSONDecoder().decode([String: FieldValue].self, from: Data(json.utf8))) ?? [:]
     }
 

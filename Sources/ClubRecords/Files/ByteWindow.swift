@@ -1,3 +1,5 @@
+import Foundation
+
 /// The part of a source that is being looked at: filled from the end, emptied from the beginning, so that its size does
 /// not depend on that of the source.
 struct ByteWindow: Sendable {
@@ -21,7 +23,7 @@ struct ByteWindow: Sendable {
 
     init(_ source: any ByteSource) {
         self.source = source
-        bytes = [UInt8](repeating: 0, count: Self.piece)
+        bytes = Self.widened([], by: Self.piece)
     }
 
     var path: String { source.path }
@@ -40,7 +42,7 @@ struct ByteWindow: Sendable {
             start = 0
         }
         if bytes.count - end < Self.piece / 2 {
-            bytes.append(contentsOf: repeatElement(0, count: max(bytes.count, Self.piece)))
+            bytes = Self.widened(bytes, by: max(bytes.count, Self.piece))
         }
         let (source, end) = (source, end)
         let count = try bytes.withUnsafeMutableBufferPointer { all throws(TransferError) in
@@ -48,6 +50,16 @@ struct ByteWindow: Sendable {
         }
         self.end += count
         isAtEnd = count == 0
+    }
+
+    /// The bytes and so many zeros behind them, which `append` would look at one by one.
+    private static func widened(_ bytes: [UInt8], by count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: bytes.count + count) { all, initialized in
+            guard let first = all.baseAddress else { return }
+            UnsafeMutableRawBufferPointer(all).copyBytes(from: bytes)
+            memset(first + bytes.count, 0, count)
+            initialized = bytes.count + count
+        }
     }
 
     /// Reads on until there are so many bytes, or the source is at its end.

@@ -107,7 +107,10 @@ struct ClubFileLines {
     mutating func next() throws(TransferError) -> Line? {
         var length = 0
         while true {
-            let end = window.withBytes { bytes in bytes.firstIndex(of: 0x0A) }
+            let end = window.withBytes { bytes -> Int? in
+                guard let first = bytes.baseAddress, let end = memchr(first, 0x0A, bytes.count) else { return nil }
+                return UnsafeRawPointer(end) - UnsafeRawPointer(first)
+            }
             if let end, length == 0, end < ClubFile.longestLine {
                 let line = window.withBytes { Array($0[...end]) }
                 window.take(line.count)

@@ -21,17 +21,23 @@ public enum FieldValue: Sendable, Hashable {
 extension FieldValue: Codable {
     /// Decodes any JSON value.
     public init(from decoder: any Decoder) throws {
+        // It would take numbers for text.
+        if let record = decoder as? RecordDecoder {
+            self = record.value
+            return
+        }
         let container = try decoder.singleValueContainer()
+        // What is most usual comes first, since each attempt that fails makes an error.
         if container.decodeNil() {
             self = .null
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
         } else if let value = try? container.decode(Int.self) {
             self = .int(value)
         } else if let value = try? container.decode(Double.self) {
             self = .double(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
         } else if let value = try? container.decode([FieldValue].self) {
             self = .array(value)
         } else {

@@ -52,8 +52,6 @@ package struct RecordDecoder: Decoder, SingleValueDecodingContainer {
         guard Self.isWithinDepth(codingPath, type) else {
             throw DecodingError.dataCorrupted(context("more than \(Self.depth) levels of values"))
         }
-        // It would take text that looks like a number or a truth value for one.
-        if type == FieldValue.self, let value = value as? T { return value }
         // These are written by JSONEncoder in forms of its own. The casts hold, as the types were compared.
         if type == Data.self, let data = try data() as? T { return data }
         if type == URL.self, let url = try url() as? T { return url }

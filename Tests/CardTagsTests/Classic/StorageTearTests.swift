@@ -37,7 +37,7 @@ import TestSupport
     }
 
     @Test(arguments: TagWay.allCases) func longClassic(_ way: TagWay) throws {
-        try Self.matrix("MIFARE Classic", way, (254, 300), stride: 51) { message in
+        try Self.matrix("MIFARE Classic", way, (254, 300), stride: 151) { message in
             try #require(SimulatedMIFAREClassic.formatted(message: message))
         }
     }
@@ -54,7 +54,7 @@ import TestSupport
         for size in [4, 8] {
             var configuration = SimulatedVicinityTag.Configuration()
             configuration.blockSize = size
-            try Self.matrix("Type 5, blocks of \(size)", way, change, stride: 17) { message in
+            try Self.matrix("Type 5, blocks of \(size)", way, change, stride: 34) { message in
                 try #require(SimulatedVicinityTag.formatted(message: message, configuration: configuration))
             }
         }
@@ -63,7 +63,7 @@ import TestSupport
     @Test(arguments: TagWay.allCases) func longType5(_ way: TagWay) throws {
         var configuration = SimulatedVicinityTag.Configuration()
         (configuration.blockSize, configuration.blocks) = (32, 10)
-        try Self.matrix("Type 5, blocks of 32", way, (250, 260), stride: 17) { message in
+        try Self.matrix("Type 5, blocks of 32", way, (250, 260), stride: 34) { message in
             try #require(SimulatedVicinityTag.formatted(message: message, configuration: configuration))
         }
     }

@@ -14,8 +14,10 @@ struct CircularDamageTests {
         stride(from: Self.pageSize, to: bytes.count, by: Self.pageSize).filter { bytes[$0] == kind }
     }
 
-    /// A closed database of so many visits, five of each member.
-    private func makeDatabase(_ directory: TemporaryDirectory) async throws -> [UInt8] {
+    /// A closed database of 1500 visits, five of each member, which is made once.
+    private static let sound = Task { try await makeDatabase(TemporaryDirectory()) }
+
+    private static func makeDatabase(_ directory: TemporaryDirectory) async throws -> [UInt8] {
         let club = Club(configuration: .test(.file(path: directory.file()), cooldown: .zero))
         try await club.open()
         for number in 0..<1500 {
@@ -26,10 +28,17 @@ struct CircularDamageTests {
         return try content(of: directory.file())
     }
 
+    /// The club of a file with these bytes.
+    private func club(_ bytes: [UInt8], _ directory: TemporaryDirectory) throws -> Club {
+        let path = try directory.write(bytes, to: "club.sqlite")
+        chmod(path, 0o600)
+        return Club(configuration: .test(.file(path: path)))
+    }
+
     @Test("A row number that was changed hides no visit", arguments: [[1], [2], [3], [1, 3], [1, 2, 3]])
     func changedRowNumber(cells: [Int]) async throws {
         let directory = try TemporaryDirectory()
-        var bytes = try await makeDatabase(directory)
+        var bytes = try await Self.sound.value
         // The leaf of `visit` with the visit in the middle.
         let event = withUnsafeBytes(of: UUIDSource.uuid(7_000_750).uuid) { [UInt8]($0) }
         let place = try #require(
@@ -46,8 +55,7 @@ struct CircularDamageTests {
             try #require(bytes[number] & 0x80 != 0 && bytes[number + 1] & 0x80 == 0)
             bytes[number] = quarter == 2 ? 0xFF : 0x80
         }
-        _ = try directory.write(bytes, to: "club.sqlite")
-        let damaged = Club(configuration: .test(.file(path: directory.file())))
+        let damaged = try club(bytes, directory)
         #expect(try await damaged.repair().isNewFile)
         try await damaged.open()
         let members = try await damaged.members(sortedBy: .userId)
@@ -69,7 +77,7 @@ struct CircularDamageTests {
     @Test("A row number that was raised takes no other row with it", arguments: ["visit", "member"])
     func raisedRowNumber(table: String) async throws {
         let directory = try TemporaryDirectory()
-        var bytes = try await makeDatabase(directory)
+        var bytes = try await Self.sound.value
         let uuid = withUnsafeBytes(of: UUIDSource.uuid(7_000_750).uuid) { [UInt8]($0) }
         let text = table == "visit" ? uuid : Array("member 150".utf8)
         let found = try place(of: text, kind: 0x0D, bytes)
@@ -83,8 +91,7 @@ struct CircularDamageTests {
         let number = cell + (bytes[cell] & 0x80 == 0 ? 1 : 2)
         try #require(bytes[number] & 0x80 != 0)
         bytes[number] = 0xFF
-        _ = try directory.write(bytes, to: "club.sqlite")
-        let damaged = Club(configuration: .test(.file(path: directory.file())))
+        let damaged = try club(bytes, directory)
         #expect(try await damaged.repair().isNewFile)
         try await damaged.open()
         let rows = try await damaged.openStore("test").read("test") { db in
@@ -104,14 +111,13 @@ struct CircularDamageTests {
     @Test("A key that was changed takes no other row with it", arguments: [UInt8(0x00), 0x70, 0xFF])
     func changedKey(first: UInt8) async throws {
         let directory = try TemporaryDirectory()
-        var bytes = try await makeDatabase(directory)
+        var bytes = try await Self.sound.value
         let event = withUnsafeBytes(of: UUIDSource.uuid(7_000_750).uuid) { [UInt8]($0) }
         let found = try place(of: event, kind: 0x0A, bytes)
         // Behind all others, or before them.
         bytes[found] = first
         if first == 0 { bytes[found + 13] = 0 }
-        _ = try directory.write(bytes, to: "club.sqlite")
-        let damaged = Club(configuration: .test(.file(path: directory.file())))
+        let damaged = try club(bytes, directory)
         _ = try await damaged.repair()
         try await damaged.open()
         let counts = try await damaged.openStore("test").read("test") { db in
@@ -125,8 +131,7 @@ struct CircularDamageTests {
     @Test("The repair comes to its end, and no visit is counted twice", arguments: [UInt8(0x02), 0x05])
     func ends(kind: UInt8) async throws {
         let directory = try TemporaryDirectory()
-        let path = directory.file()
-        let sound = try await makeDatabase(directory)
+        let sound = try await Self.sound.value
         let places = inner(kind, sound)
         try #require(!places.isEmpty)
         for place in places {
@@ -143,9 +148,7 @@ struct CircularDamageTests {
                 let own = [UInt8(0), UInt8(page >> 16 & 0xFF), UInt8(page >> 8 & 0xFF), UInt8(page & 0xFF)]
                 bytes.replaceSubrange(cell(count / 2)..<cell(count / 2) + 4, with: own)
             }
-            _ = try directory.write(bytes, to: "club.sqlite")
-            for end in ["-wal", "-shm"] { unlink(path + end) }
-            let damaged = Club(configuration: .test(.file(path: path)))
+            let damaged = try club(bytes, directory)
             _ = try await damaged.repair()
             try await damaged.open()
             #expect(try await damaged.members(sortedBy: .userId).allSatisfy { $0.numVisits <= 5 }, "page \(page)")

@@ -17,8 +17,18 @@ struct DamagedSchemaTests {
 
     private func club() -> Club { Club(configuration: .test(.file(path: path))) }
 
-    /// A club with something in each table, and what it says of its members and visits.
-    private func fill(erasing: Bool = true) async throws -> (members: [Member], visits: Set<UUID>) {
+    /// A file with something in each table, and what the club says of its members and visits. It is made once, and each
+    /// test has a copy.
+    private static let sound = Task { try await DamagedSchemaTests().makeSound() }
+
+    private func fill() async throws -> (members: [Member], visits: Set<UUID>) {
+        let sound = try await Self.sound.value
+        try sound.bytes.write(to: URL(fileURLWithPath: path))
+        chmod(path, 0o600)
+        return (sound.members, sound.visits)
+    }
+
+    private func makeSound() async throws -> (bytes: Data, members: [Member], visits: Set<UUID>) {
         let club = club()
         try await club.open()
         for round in 0..<3 {
@@ -32,13 +42,13 @@ struct DamagedSchemaTests {
         try await club.mergeMember("member 3", into: "member 4")
         _ = try await club.delete("member 5")
         try await club.undoVisit(club.visits(of: "member 0")[0].id, by: ActionContext(reason: "test"))
-        if erasing { try await club.erase("member 6") }
+        try await club.erase("member 6")
         #expect(try club.passMemory.takeCounter(7, of: [4, 1, 2, 3, 4, 5, 6]))
         #expect(try club.passMemory.takeOnce([1, 2, 3], until: .distantFuture, now: Date(timeIntervalSince1970: 0)))
         let members = try await club.members(sortedBy: .userId)
         #expect(try await club.check() == [])
         try await club.close()
-        return (members, try visits())
+        return (try Data(contentsOf: URL(fileURLWithPath: path)), members, try visits())
     }
 
     @Test(

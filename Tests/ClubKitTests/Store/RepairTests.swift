@@ -189,12 +189,20 @@ struct RepairTests {
 
     // MARK: Damaged files
 
-    /// The file without a log, and what the club knew.
-    private func closedFile(members: Int) async throws -> (bytes: Data, members: [Member]) {
-        let club = try await filled(members: members)
+    /// A file of 300 members without a log, and what the club knew. It is made once, and each test has a copy.
+    private static let sound = Task { try await RepairTests().makeSound() }
+
+    private func makeSound() async throws -> (bytes: Data, members: [Member]) {
+        let club = try await filled(members: 300)
         let known = try await club.members(sortedBy: .userId)
         try await club.close()
         return (try Data(contentsOf: URL(fileURLWithPath: path)), known)
+    }
+
+    private func closedFile() async throws -> (bytes: Data, members: [Member]) {
+        let sound = try await Self.sound.value
+        try write(sound.bytes)
+        return sound
     }
 
     private func write(_ bytes: Data) throws {
@@ -205,7 +213,7 @@ struct RepairTests {
 
     @Test("An index that is damaged is built again in place")
     func index() async throws {
-        let (bytes, members) = try await closedFile(members: 200)
+        let (bytes, members) = try await closedFile()
         let queue = try DatabaseQueue(path: path)
         let root = try await queue.read { db in
             try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'receipt_by_time'") ?? 0
@@ -230,7 +238,7 @@ struct RepairTests {
         arguments: Array(0..<40) + [68]
     )
     func pages(seed: Int) async throws {
-        let (bytes, members) = try await closedFile(members: 300)
+        let (bytes, members) = try await closedFile()
         var random = SeededNumbers(seed: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
         var damaged = bytes
         let pages = bytes.count / 4096
@@ -282,7 +290,7 @@ struct RepairTests {
 
     @Test("A file whose beginning is gone")
     func firstPage() async throws {
-        let (bytes, members) = try await closedFile(members: 300)
+        let (bytes, members) = try await closedFile()
         var damaged = bytes
         for index in 0..<4096 { damaged[index] = 0x5A }
         try write(damaged)
@@ -298,7 +306,7 @@ struct RepairTests {
 
     @Test("A file that was cut off")
     func truncated() async throws {
-        let (bytes, members) = try await closedFile(members: 300)
+        let (bytes, members) = try await closedFile()
         try write(bytes.prefix(bytes.count / 4096 * 3 / 4 * 4096))
         let club = Club(configuration: .test(.file(path: path)))
         let report = try await club.repair()
@@ -312,7 +320,7 @@ struct RepairTests {
 
     @Test("A damaged file of an open club: it is repaired and open again")
     func openClubRepairsItself() async throws {
-        let (bytes, _) = try await closedFile(members: 300)
+        let (bytes, _) = try await closedFile()
         var damaged = bytes
         let place = try #require(bytes.range(of: Data("member 150".utf8))).lowerBound / 4096 * 4096
         for index in 0..<64 { damaged[place + index] = 0xA5 }
@@ -327,7 +335,7 @@ struct RepairTests {
 
     @Test("A damaged file that is in use is left alone")
     func inUse() async throws {
-        let (bytes, _) = try await closedFile(members: 300)
+        let (bytes, _) = try await closedFile()
         var damaged = bytes
         let place = try #require(bytes.range(of: Data("member 150".utf8))).lowerBound / 4096 * 4096
         for index in 0..<64 { damaged[place + index] = 0xA5 }

@@ -1,17 +1,21 @@
 import Foundation
 import GRDB
 import ReaderKit
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import ClubKit
 
-/// How much a repair brings back of a database without a snapshot: 100 damages with the seeds 0 to 99, ten of each kind.
+/// How much a repair brings back of a database without a snapshot: 50 damages with the seeds 0 to 49, five of each kind.
 /// The numbers are kept with the report of the tests.
+///
+/// `READERKIT_RESCUE_SEEDS` is how many, more for a closer look.
 @Suite("How much a repair brings back", .timeLimit(.minutes(20)))
 struct RescueMeasureTests {
     private static let members = 300
     private static let visitsEach = 3
+    private static let seeds = ProcessInfo.processInfo.environment["READERKIT_RESCUE_SEEDS"].flatMap { Int($0) } ?? 50
 
     enum Damage: Int, CaseIterable {
         /// One page of 50, or of 12, filled with noise.
@@ -146,26 +150,43 @@ struct RescueMeasureTests {
         return bytes
     }
 
-    @Test func seededDamages() async throws {
-        let directory = try TemporaryDirectory()
-        let sound = try await makeDatabase(directory.file("sound.sqlite"))
-        let all = try Content(directory.file("sound.sqlite"))
-        let queue = try DatabaseQueue(path: directory.file("sound.sqlite"))
+    /// What is damaged, which is made once.
+    private struct Sound {
+        var bytes: [UInt8]
+        var all: Content
+        var roots: [String: Int]
+    }
+
+    private static let sound = Task { try await RescueMeasureTests().makeSound(TemporaryDirectory()) }
+
+    private func makeSound(_ directory: TemporaryDirectory) async throws -> Sound {
+        let path = directory.file()
+        let bytes = try await makeDatabase(path)
+        let queue = try DatabaseQueue(path: path)
         let roots = try await queue.read { db in
             try Row.fetchAll(db, sql: "SELECT name, rootpage FROM sqlite_master").map {
                 ($0[0] as String, $0[1] as Int)
             }
         }
         try queue.close()
+        return Sound(bytes: bytes, all: try Content(path), roots: Dictionary(roots) { first, _ in first })
+    }
+
+    /// What was found of each kind so far.
+    private static let sums = Mutex<[Damage: Found]>([:])
+
+    @Test(arguments: Damage.allCases) func seededDamages(_ damage: Damage) async throws {
+        let directory = try TemporaryDirectory()
+        let sound = try await Self.sound.value
+        let all = sound.all
         #expect(all.members.count == Self.members && all.visits.count == Self.members * Self.visitsEach)
         #expect(all.deliveries.count == Self.members)
 
-        var sums = Damage.allCases.map { _ in Found() }
-        for seed in 0..<100 {
-            let path = try directory.write(
-                damaged(sound, seed, roots: Dictionary(roots) { first, _ in first }),
-                to: "\(seed).sqlite"
-            )
+        let seeds = stride(from: damage.rawValue, to: Self.seeds, by: Damage.allCases.count)
+        let count = Array(seeds).count
+        var sum = Found()
+        for seed in seeds {
+            let path = try directory.write(damaged(sound.bytes, seed, roots: sound.roots), to: "\(seed).sqlite")
             chmod(path, 0o600)
             let club = Club(configuration: .test(.file(path: path), cooldown: .zero))
             let now: Content
@@ -176,15 +197,17 @@ struct RescueMeasureTests {
                 #expect(error.kind == .corrupt, "seed \(seed): \(error)")
                 now = Content()
             }
-            sums[seed % sums.count] += Found(now, of: all)
+            sum += Found(now, of: all)
             for name in try directory.names() where name.hasPrefix("\(seed).sqlite") { unlink(directory.file(name)) }
         }
-        var sum = Found()
-        for (damage, found) in zip(Damage.allCases, sums) {
-            sum += found
-            TestReport.add(section: "rescue", line: found.line("\(damage)", 10, all))
+        #expect(sum.files == count)
+        let sums = Self.sums.withLock { sums in
+            sums[damage] = sum
+            return sums
         }
-        TestReport.add(section: "rescue", line: sum.line("all", 100, all))
-        #expect(sum.files == 100)
+        TestReport.add(section: "rescue", line: sum.line("\(damage)", count, all))
+        guard sums.count == Damage.allCases.count else { return }
+        let total = sums.values.reduce(into: Found()) { $0 += $1 }
+        TestReport.add(section: "rescue", line: total.line("all", Self.seeds, all))
     }
 }
