@@ -25,8 +25,10 @@ package struct ReaderCtl: AsyncParsableCommand {
 
     package init() {}
 
-    /// Runs the command of this process' arguments, to its exit code.
-    package static func start() async {
+    /// Runs the command of this process' arguments, to its exit code. Called first of all: on the main actor, so that the
+    /// process has one thread.
+    @MainActor package static func start() async {
+        prepareProcess()
         await runTool()
     }
 }

@@ -4,12 +4,9 @@ import Foundation
 import ReaderKit
 
 extension AsyncParsableCommand {
-    /// Runs the tool, of which this is the root command, on the arguments of the process.
-    ///
-    /// Arguments that are wrong are reported as ArgumentParser does, with exit code 64. If `--json` is among them they
-    /// are a line `{"error":…}` too, as every other error is: the parser ends before the command could know of
-    /// `--json`.
-    package static func runTool() async {
+    /// Prepares the process: at its very beginning, on its first thread, as long as no other one reads the environment,
+    /// which setenv(3) may move meanwhile.
+    package static func prepareProcess() {
         // The number of a standard stream that is closed would be given to the next file that is opened. Reading from it
         // or writing to it is an error still.
         for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) < 0 {
@@ -21,6 +18,14 @@ extension AsyncParsableCommand {
         // A reader of our output that goes away is a write error with a code, not a signal that ends the process.
         signal(SIGPIPE, SIG_IGN)
         Probe.answerIfAsked()
+    }
+
+    /// Runs the tool, of which this is the root command, on the arguments of the process.
+    ///
+    /// Arguments that are wrong are reported as ArgumentParser does, with exit code 64. If `--json` is among them they
+    /// are a line `{"error":…}` too, as every other error is: the parser ends before the command could know of
+    /// `--json`.
+    package static func runTool() async {
         do {
             var command = try await asyncParseAsRoot(nil)
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -86,7 +86,7 @@ struct SetupToolTests {
         await tool.expect("Hold the card")
         try await until("the line is open") { line.isOpenedByProgram }
         try line.report(SimulatedNTAG(.ntag213, uid: [4, 1, 2, 3, 0xD4, 0xE5, 0x80]))
-        await tool.expect("It becomes that of Anna.")
+        await tool.expect("It is to become that of Anna.")
 
         await tool.expect("4 of 5")
         #if NETWORK

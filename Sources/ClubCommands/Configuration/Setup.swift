@@ -159,12 +159,14 @@ private final class Interview {
                 try await Self.firstTap(of: backend, readers, site, within: cardTimeout)
             }
             guard let tap else {
-                throw WrongAnswer("No card was read within \(Int(cardTimeout)) s. Write the name again.")
+                throw WrongAnswer(
+                    "No card was read within \(Int(cardTimeout)) s. Write the name again; Enter goes on without one."
+                )
             }
             guard tap.memberKey != nil else {
                 throw WrongAnswer("Nothing on this card (\(tap.card)) stays the same, so it names nobody.")
             }
-            out.message("Read a card: \(tap.card), on \(tap.reader). It becomes that of \(name).")
+            out.message("Read a card: \(tap.card), on \(tap.reader). It is to become that of \(name).")
             member = (tap, name)
         }
     }
@@ -216,7 +218,9 @@ private final class Interview {
                 throw WrongAnswer("Write 1, 2 or 3, or an address and a port, such as 127.0.0.1:8080.")
             }
             guard place.port >= lowest else {
-                throw WrongAnswer("The kiosk is not root's, and ports below \(lowest) are. Write another.")
+                throw WrongAnswer(
+                    "Only root may listen on ports below \(lowest), and the kiosk is not root. Write another."
+                )
             }
             #if NETWORK
             var values: [String: String?] = ["http.address": KioskFile.scalar(address), "screen.plain": nil]
@@ -277,7 +281,11 @@ private final class Interview {
                 try await draft.add(first.tap, first.name, out)
                 member = nil
             }
-            guard answer.lowercased().hasPrefix("y") else { return }
+            guard answer.lowercased().hasPrefix("y") else {
+                return out.message(
+                    "A kiosk that runs goes by the former file until: sudo systemctl restart \(Service.name)"
+                )
+            }
             try await Service.start()
             out.message("The kiosk runs, and starts with the machine.")
         }
@@ -471,11 +479,16 @@ private struct KioskDraft {
             guard let member = receipt.member else {
                 return out.message("The card was not taken, and there is no member yet: \(receipt.outcome)")
             }
-            if receipt.outcome == .created {
+            // The kiosk may have taken the same tap, or one before.
+            if member.username?.isEmpty ?? true {
                 _ = try await club.update(member.userId) { $0.username = name }
                 out.message("\(name) is a member now.")
             } else {
-                out.message("The card is known already, as that of \(member.caption).")
+                let (id, name) = (member.userId.shellQuoted, name.shellQuoted)
+                out.message(
+                    "The card is known already, as that of \(member.caption). To change the name:\n"
+                        + "  sudo -u clubkit clubctl members edit \(id) --name \(name)"
+                )
             }
         }
     }

@@ -236,9 +236,9 @@ extension RoutingResult {
 /// What the kiosk itself does at a message. Never at one of a card, which anybody can write.
 extension MessageDesk {
     static let ownTypes = """
-        announcement ({"message":"…"}: shown, with --json on standard error), trigger ({"event":"purchase",\
-        "userId":"…"}, or "group" in place of "userId", or neither for the kiosk; "eventId", a UUID, records it once: \
-        an event for scenarios, which are looked at when a member comes the next time), block and unblock ({"userId":"…"} or {"card":"…"}, and "reason"), scenarios ({}: reads the file of --scenarios again), state ({"state":"maintenance"}, or serving or \
+        announcement ({"message":"..."}: shown, with --json on standard error), trigger ({"event":"purchase",\
+        "userId":"..."}, or "group" in place of "userId", or neither for the kiosk; "eventId", a UUID, records it once: \
+        an event for scenarios, which are looked at when a member comes the next time), block and unblock ({"userId":"..."} or {"card":"..."}, and "reason"), scenarios ({}: reads the file of --scenarios again), state ({"state":"maintenance"}, or serving or \
         idle: in maintenance taps are read and not counted)
         """
 

@@ -198,7 +198,7 @@ struct ActionOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "Who does it, for the log.",
-            discussion: "By default the name of the user who runs the tool.",
+            discussion: "By default the name of the user who runs the tool, also by sudo.",
             valueName: "name"
         )
     )
@@ -216,7 +216,11 @@ struct ActionOptions: ParsableArguments, Sendable {
         return context
     }
 
-    private static var user: String? { getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) } }
+    /// Whoever called `sudo`, since the service's user is nobody who decides.
+    private static var user: String? {
+        ProcessInfo.processInfo.environment["SUDO_USER"]
+            ?? getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) }
+    }
 }
 
 struct ConfirmationOptions: ParsableArguments, Sendable {

@@ -28,7 +28,7 @@ struct Export: ClubCommand {
     @Option(
         help: ArgumentHelp(
             "The columns of a CSV file or keys of a user list, in order; all of them by default.",
-            valueName: "name,…"
+            valueName: "name,..."
         ),
         transform: { $0.split(separator: ",").map(String.init) }
     )

@@ -31,7 +31,7 @@ struct SendAPDU: ReportingCommand {
               readerctl apdu --script check.apdu --json
 
             JSON keys, one object for each command: command, data, statusWord, statusName, durationMs; for a frame \
-            command, data and durationMs. An error is {"error":{"code":…,"message":…}}, and no card in time \
+            command, data and durationMs. An error is {"error":{"code":...,"message":...}}, and no card in time \
             {"event":"timeout"}.
             """
     )

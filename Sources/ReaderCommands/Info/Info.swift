@@ -33,7 +33,7 @@ struct Info: ReportingCommand {
                          kind, size, freeToRead, communication, error)
               directory  version, publisherSector, and sectors (sector, application, name)
               errors     the parts that could not be read, each with code and message
-            Where there was no card to ask it is {"error":{"code":…,"message":…}}, or {"event":"timeout"}.
+            Where there was no card to ask it is {"error":{"code":...,"message":...}}, or {"event":"timeout"}.
             """
     )
 

@@ -10,7 +10,7 @@ struct NDEFCommands: AsyncParsableCommand {
             'read', 'write', 'format', 'lock', 'repair' and 'dump' wait for a tag on a reader; 'decode' and 'encode' \
             need none. 'readerctl help ndef write' and the like have examples.
 
-            With --json an error of those that wait is {"error":{"code":…,"message":…}}, and no tag in time is \
+            With --json an error of those that wait is {"error":{"code":...,"message":...}}, and no tag in time is \
             {"event":"timeout"}.
             """,
         subcommands: [Read.self, Write.self, Format.self, Lock.self, Repair.self, Dump.self, Decode.self, Encode.self]
@@ -20,9 +20,9 @@ struct NDEFCommands: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Decodes an NDEF message.",
             discussion: """
-                With --json one line {"records":[…]}; each record has tnf, type, payload and where they apply id, uri, \
+                With --json one line {"records":[...]}; each record has tnf, type, payload and where they apply id, uri, \
                 text, language, encoding, title and records. Malformed input prints \
-                {"error":{"code":…,"offset":…,"message":…}} and exits with 65; with --lenient the records before the \
+                {"error":{"code":...,"offset":...,"message":...}} and exits with 65; with --lenient the records before the \
                 fault come too.
                 """
         )

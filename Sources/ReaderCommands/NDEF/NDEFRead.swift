@@ -20,7 +20,7 @@ extension NDEFCommands {
                 JSON keys: event ("read"), reader, uid, type, state (absent, empty, message), capacity, used, version, \
                 readAccess, writeAccess (free, never, or key and a number), interrupted, ndef (the message in \
                 hexadecimal), records, and error (code, offset, message) for a malformed message. \
-                Where no tag was read it is {"error":{"code":…,"message":…}}, or {"event":"timeout"}.
+                Where no tag was read it is {"error":{"code":...,"message":...}}, or {"event":"timeout"}.
                 """
         )
 

@@ -17,8 +17,8 @@ struct PassVerify: ReportingCommand {
 
             EXAMPLES
               readerctl pass verify --passes passes.json tap.capture
-              readerctl pass verify --passes passes.json 'https://club.example/t?e=EF96…&c=94EE…'
-              readerctl pass verify --passes passes.json --at 2026-11-21T08:30:00Z 704B9F2A00…
+              readerctl pass verify --passes passes.json 'https://club.example/t?e=EF96...&c=94EE...'
+              readerctl pass verify --passes passes.json --at 2026-11-21T08:30:00Z 704B9F2A00...
 
             JSON, one object a tap: event ("verified"), and the rest as 'readerctl pass read'.
             """

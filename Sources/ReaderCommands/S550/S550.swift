@@ -15,7 +15,7 @@ struct S550Commands: AsyncParsableCommand {
             Registers that hold keys, or may, are never read and never shown.
 
             Every JSON line has event, reader and way (escape: without a card; controlInstruction, controlClass, \
-            controlLegacy, apdu: through the card). What could not be done is {"error":{"code":…,"message":…}}.
+            controlLegacy, apdu: through the card). What could not be done is {"error":{"code":...,"message":...}}.
 
             Exit codes: 1 it was refused, or the driver lets nothing through; 64 usage, also where --yes is missing, or \
             --reader to choose one of several; 65 a malformed file; 66 no such file; 69 no such reader, or no pcscd; 74 \

@@ -105,10 +105,10 @@ public final class ReaderControl: Sendable {
         // In a task of its own: one that is cancelled midway would leave the light as it is.
         try await Task {
             try await setLight(dialect == .csb6 ? .pattern(.fast) : .orange)
-            let buzz = await Task { try await buzz(for: .milliseconds(300)) }.result
+            let sound = await Task { try await buzz(for: .milliseconds(300)) }.result
             try await Task.sleep(for: .milliseconds(700))
             try await setLight(.automatic)
-            try buzz.get()
+            try sound.get()
         }.value
     }
 

@@ -173,7 +173,7 @@ actor PCSCCardIO: CallThread {
 
     /// Work for the channels, which run on this actor's thread and nowhere else.
     nonisolated func onThread<Value: Sendable>(
-        _ work: (isolated PCSCCardIO) throws(ReaderError) -> Value
+        _ work: @Sendable (isolated PCSCCardIO) throws(ReaderError) -> Value
     ) throws(ReaderError) -> Value {
         try assumeIsolated { io in Result { () throws(ReaderError) in try work(io) } }.get()
     }
