@@ -29,9 +29,12 @@ package struct FormDialogue {
 
     /// Values for the names in a template (RFC 6570).
     package func values(forTemplate template: String) throws(GivenUp) -> [String: SirenInput] {
-        var values: [String: SirenInput] = [:]
-        for expression in template.matches(of: /\{[+#.\/;?&]?([^}]*)\}/) {
-            for name in expression.1.split(separator: ",").map(String.init) where values[name] == nil {
+        var (values, names): ([String: SirenInput], Set<String>) = ([:], [])
+        for expression in template.matches(of: /\{(?!@)[+#.\/;?&]?([^}]*)\}/) {
+            for part in expression.1.split(separator: ",") {
+                // Behind it may stand how the value is to be written.
+                let name = String(part.prefix { $0 != "*" && $0 != ":" })
+                guard names.insert(name).inserted else { continue }
                 guard let text = console.ask("\(name):", isSecret: false) else { throw GivenUp() }
                 if !text.isEmpty { values[name] = .text(text) }
             }
@@ -97,7 +100,7 @@ package struct FormDialogue {
                 ?? .text(text)
         case .file:
             let url = URL(filePath: (text as NSString).expandingTildeInPath)
-            return .file(SirenFile(.path(url.path()), name: url.lastPathComponent))
+            return .file(SirenFile(.path(url.path(percentEncoded: false)), name: url.lastPathComponent))
         default: return .text(text)
         }
     }
@@ -135,6 +138,7 @@ extension SirenField {
         if let step { notes.append("in steps of \(step)") }
         if let minimumLength { notes.append("\(minimumLength) characters at least") }
         if let maximumLength { notes.append("\(maximumLength) characters at most") }
+        if let pattern { notes.append("of the form \(pattern)") }
         if let placeholder { notes.append("such as \(placeholder)") }
         return notes
     }
