@@ -188,7 +188,10 @@ import Testing
         ("O{undef}X", "OX"),
         ("{x,empty}", "1024,"), ("{x,undef}", "1024"), ("?{undef,y}", "?768"), ("{?undef}", ""),
         ("plain", "plain"),
-        ("{x", ""), ("{}", ""), ("{x y}", ""), ("{=x}", ""),
+        ("{var:3}", "val"), ("{var:30}", "value"), ("{+path:6}/here", "/foo/b/here"),
+        ("{?var:3,x*}", "?var=val&x=1024"),
+        ("{hello*}", "Hello%20World%21"), ("{/var:1,var}", "/v/value"), ("{half:3}", "50%25"),
+        ("{x", ""), ("{}", ""), ("{x y}", ""), ("{=x}", ""), ("{x:}", ""), ("{x:0}", ""), ("{x:a}", ""), ("{*}", ""),
     ]
 
     @Test(arguments: templates) func templatesAreExpanded(_ template: String, _ expected: String) {

@@ -20,6 +20,7 @@ final class Browser {
         home             the API's first page
         raw              the answer as it came, with its faults
         curl NUMBER      a link or an action as a command for a shell, without the token
+        Control-C        leaves a form, of which nothing is sent then
         quit             so does the end of the input
         """
 
@@ -31,12 +32,14 @@ final class Browser {
     /// - Returns: whether all that was said could be done.
     func run() async -> Bool {
         await open { try await $0.manifest() }
-        guard !pages.isEmpty else { return false }
+        // An answer that is no entity can be looked at.
+        guard latest != nil else { return false }
+        if pages.isEmpty { hasFailed = true }
         while let line = console.command(completions: completions) {
-            let words = line.split(separator: " ").map(String.init)
-            guard let word = words.first else { continue }
-            if word == "quit" { break }
-            await perform(word, words.dropFirst().first)
+            let line = line.trimmingCharacters(in: .whitespaces)
+            guard !line.isEmpty else { continue }
+            if line == "quit" { break }
+            await perform(line)
         }
         return !hasFailed
     }
@@ -46,8 +49,8 @@ final class Browser {
         return Self.commands + Set(names).subtracting(Self.commands).sorted()
     }
 
-    private func perform(_ word: String, _ argument: String?) async {
-        switch word {
+    private func perform(_ line: String) async {
+        switch line {
         case "help": Self.help.split(separator: "\n").forEach { console.say(String($0)) }
         case "show": show()
         case "home": await open { try await $0.manifest() }
@@ -61,11 +64,12 @@ final class Browser {
             let count = pages.count
             await open { try await $0.follow(SirenLink(rel: ["self"], href: page.answer.url.absoluteString)) }
             if pages.count > count { pages.remove(at: count - 1) }
-        case "curl":
-            guard let target = target(argument ?? "") else { return }
+        case _ where line.hasPrefix("curl "):
+            guard let target = target(line.dropFirst(5).trimmingCharacters(in: .whitespaces)) else { return }
             await showCurl(target)
+        case "curl": fail("say of what: curl NUMBER")
         default:
-            guard let target = target(word) else { return }
+            guard let target = target(line) else { return }
             await choose(target)
         }
     }
@@ -167,7 +171,7 @@ final class Browser {
             case .entity: fail("the entity is here already: there is nothing to ask for")
             case .link(let link):
                 let values = try dialogue.values(for: link)
-                console.say(try await Curl.command(client) { try await $0.follow(link, parameters: values) })
+                console.say(try await Curl.command(connection) { try await $0.follow(link, parameters: values) })
             case .action(var action):
                 for index in action.fields.indices where action.fields[index].type == .password {
                     // What stands for it need not be like one.
@@ -176,7 +180,7 @@ final class Browser {
                 let values = try dialogue.values(for: action)
                 let form = try action.form(values)
                 console.say(
-                    try await Curl.command(client, form: form) { [action] in
+                    try await Curl.command(connection, form: form) { [action] in
                         try await $0.submit(action, parameters: values)
                     }
                 )

@@ -1,4 +1,5 @@
 import SirenKit
+import SirenTerminal
 
 /// Requests as commands for a shell.
 enum Curl {
@@ -8,17 +9,18 @@ enum Curl {
     ///
     /// - Parameter form: what is sent as parts, if it is.
     static func command(
-        _ client: SirenClient,
+        _ connection: Connection,
         form: SirenForm = SirenForm([]),
         _ request: (SirenClient) async throws -> SirenAnswer
     ) async throws -> String {
+        let client = connection.client
         let observed = try SirenClient(
             baseURL: client.baseURL,
             session: client.session,
             transport: InMemoryTransport { throw Seen(request: $0) }
         )
         // It stands for the token, where that would be sent.
-        observed.authorizationHeaderValue = client.authorizationHeaderValue.map { _ in "Bearer $SIREN_TOKEN" }
+        observed.authorizationHeaderValue = client.authorizationHeaderValue.map { _ in connection.shownAuthorization }
         do {
             _ = try await request(observed)
             return ""
@@ -39,7 +41,9 @@ enum Curl {
         if isMultipart {
             for entry in form.entries {
                 if case .file(let file) = entry.value, case .path(let path) = file.content {
-                    words += ["-F", quoted("\(entry.name)=@\"\(path)\";filename=\"\(file.name)\";type=\(file.type)")]
+                    words += [
+                        "-F", quoted("\(entry.name)=@\(part(path));filename=\(part(file.name));type=\(file.type)"),
+                    ]
                 } else {
                     words += ["--form-string", quoted("\(entry.name)=\(entry.value.formText ?? "")")]
                 }
@@ -51,6 +55,11 @@ enum Curl {
             words += ["--data-raw", quoted(String(decoding: bytes, as: UTF8.self))]
         }
         return words.joined(separator: " ")
+    }
+
+    /// Quoted for curl itself.
+    private static func part(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
 
     /// For a POSIX shell.

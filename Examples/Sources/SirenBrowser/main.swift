@@ -22,7 +22,8 @@ do {
     if let argument = options.arguments.first {
         server = argument
     } else if !options.knowsServer {
-        server = console.ask("Server:", isSecret: false) ?? ""
+        guard let answer = console.ask("Server:", isSecret: false) else { exit(1) }
+        server = answer
         path = console.ask("Path of the first entity (empty for most):", isSecret: false) ?? ""
     }
     let connection = try options.connect(to: server, manifestPath: path)

@@ -33,9 +33,27 @@ package final class TerminalConsole: Console {
     }
 
     package func ask(_ question: String, isSecret: Bool) -> String? {
-        guard !isTerminal else { return edit(Self.harmless(question) + " ", isSecret: isSecret) }
-        say(question)
-        return readLine()
+        guard isTerminal else {
+            say(question)
+            return isSecret ? hidden { readLine() } : readLine()
+        }
+        // What is typed is shown in the same line, for which there must be room.
+        guard width(question) < columns - 20 else {
+            say(question)
+            return edit("> ", isSecret: isSecret)
+        }
+        return edit(Self.harmless(question) + " ", isSecret: isSecret)
+    }
+
+    /// Reads while a terminal, if the input is one, does not show what is typed.
+    private func hidden(_ read: () -> String?) -> String? {
+        var usual = termios()
+        guard tcgetattr(input, &usual) == 0 else { return read() }
+        var silent = usual
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(input, TCSADRAIN, &silent)
+        defer { tcsetattr(input, TCSADRAIN, &usual) }
+        return read()
     }
 
     /// The text without what would steer a terminal or turn the order of its characters round.
@@ -74,7 +92,8 @@ package final class TerminalConsole: Console {
         var (line, place) = ("", history.count)
         while true {
             // Of a line that is too long its end is seen.
-            let seen = isSecret ? "" : String(line.suffix(max(1, columns - prompt.count - 1)))
+            var seen = isSecret ? "" : line
+            while width(prompt) + width(seen) >= columns, !seen.isEmpty { seen.removeFirst() }
             write("\r\(prompt)\(seen)\u{1B}[K")
             switch key() {
             case nil, "\u{03}":
@@ -102,6 +121,11 @@ package final class TerminalConsole: Console {
     }
 
     private var lastKey = ""
+
+    /// How many columns a text takes; rather too many than too few.
+    private func width(_ text: String) -> Int {
+        text.reduce(0) { $0 + ($1.unicodeScalars.contains { $0.value >= 0x1100 } ? 2 : 1) }
+    }
 
     private var columns: Int {
         var size = winsize()
@@ -139,7 +163,8 @@ package final class TerminalConsole: Console {
 
     /// The line with its last word completed, as far as that is clear; else what it may be is shown.
     private func complete(_ line: String, _ completions: [String]) -> String {
-        let word = line.split(separator: " ", omittingEmptySubsequences: false).last.map(String.init) ?? ""
+        // A name may have spaces, and only one command has an argument.
+        let word = line.hasPrefix("curl ") ? String(line.dropFirst(5)) : line
         let fitting = completions.filter { $0.hasPrefix(word) }
         guard let first = fitting.first else { return line }
         let common = fitting.dropFirst().reduce(first) { $0.commonPrefix(with: $1) }

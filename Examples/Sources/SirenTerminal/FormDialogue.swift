@@ -133,6 +133,7 @@ extension SirenField {
         if let step { notes.append("in steps of \(step)") }
         if let minimumLength { notes.append("\(minimumLength) characters at least") }
         if let maximumLength { notes.append("\(maximumLength) characters at most") }
+        if let pattern { notes.append("of the form \(pattern)") }
         if let placeholder { notes.append("such as \(placeholder)") }
         return notes
     }

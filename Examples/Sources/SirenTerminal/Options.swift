@@ -42,7 +42,7 @@ package struct Options {
             switch parts.first {
             case "--replay": replay = try value()
             case "--record": record = try value()
-            case "--token-file": token = try String(contentsOfFile: value(), encoding: .utf8)
+            case "--token-file": token = String(decoding: try Self.contents(ofFile: value()), as: UTF8.self)
             case "--authority": session.certificateAuthorities.append(try value())
             case "--proxy":
                 let text = try value()
@@ -55,39 +55,51 @@ package struct Options {
             }
         }
         token = token?.trimmingCharacters(in: .whitespacesAndNewlines)
-        if token?.isEmpty == true { token = nil }
+        if token == "" { token = nil }
     }
 
     /// Makes a client of the server, or of the recording.
     package func connect(to server: String = "", manifestPath: String = "") throws -> Connection {
         let secrets = Secrets()
-        token.map(secrets.add)
+        // A scheme before it is no secret.
+        token.map { secrets.add($0.split(separator: " ").last.map(String.init) ?? "") }
         var recording = Recording(server: Self.address(server), manifestPath: manifestPath)
-        var transport: any SirenTransport
         if let replay {
-            recording = try Recording(contentsOf: replay)
-            transport = ReplayTransport(recording, secrets: secrets)
-        } else {
-            transport = try network()
+            do {
+                recording = try JSONDecoder().decode(Recording.self, from: Self.contents(ofFile: replay))
+            } catch is DecodingError {
+                throw Fault("\(replay) is no recording; --record makes one")
+            }
         }
+        guard let url = URL(string: recording.server), ["http", "https"].contains(url.scheme?.lowercased()),
+            url.host()?.isEmpty == false, url.user() == nil
+        else {
+            throw Fault("'\(server)' is no address of a server, such as https://club.example/api")
+        }
+        // Where the variable has a scheme, that is part of it.
+        if let token { recording.authorization = (token.contains(" ") ? "" : "Bearer ") + "$SIREN_TOKEN" }
+        var transport: any SirenTransport =
+            replay == nil ? try network() : ReplayTransport(recording, secrets: secrets)
         if let record {
             recording.exchanges = []
             transport = try RecordingTransport(transport, recording, to: record, secrets: secrets)
         }
-        guard let url = URL(string: recording.server), url.user() == nil else {
-            throw Fault("'\(server)' is no address of a server, such as https://club.example/api")
-        }
         let client = try SirenClient(baseURL: url, manifestPath: recording.manifestPath, transport: transport)
-        client.authorizationHeaderValue = token.map { $0.contains(" ") ? $0 : "Bearer \($0)" }
-        return Connection(client: client, secrets: secrets)
+        // A recording asks nobody, so that what stands for the token will do.
+        let authorization = token.map { $0.contains(" ") ? $0 : "Bearer \($0)" }
+        client.authorizationHeaderValue = replay == nil ? authorization : authorization ?? recording.authorization
+        return Connection(client: client, secrets: secrets, shownAuthorization: recording.authorization)
+    }
+
+    private static func contents(ofFile path: String) throws -> Data {
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else { throw Fault("\(path) cannot be read") }
+        return data
     }
 
     /// The address with its scheme.
     static func address(_ server: String) -> String {
         guard !server.isEmpty, !server.contains("://") else { return server }
-        let isHere = ["localhost", "127.0.0.1", "[::1]"].contains { host in
-            server.hasPrefix(host) && [nil, ":", "/"].contains(server.dropFirst(host.count).first)
-        }
+        let isHere = server.wholeMatch(of: /(localhost|127\.0\.0\.1|\[::1\])([:\/].*)?/) != nil
         return (isHere ? "http://" : "https://") + server
     }
 
@@ -104,9 +116,12 @@ package struct Options {
 package struct Connection: Sendable {
     package let client: SirenClient
     package let secrets: Secrets
+    /// What stands for the authorization where people see it.
+    package let shownAuthorization: String
 
-    package init(client: SirenClient, secrets: Secrets) {
+    package init(client: SirenClient, secrets: Secrets, shownAuthorization: String? = nil) {
         self.client = client
         self.secrets = secrets
+        self.shownAuthorization = shownAuthorization ?? "Bearer $SIREN_TOKEN"
     }
 }

@@ -49,6 +49,8 @@ package struct Page {
     /// - Parameter base: what is left out at the beginning of references.
     package func lines(base: URL) -> [String] {
         func short(_ href: String) -> String {
+            // What a template is relative to.
+            if href.hasPrefix("{@"), let end = href.firstIndex(of: "}") { return String(href[end...].dropFirst()) }
             let prefix = base.absoluteString
             return href.hasPrefix(prefix) && href != prefix ? String(href.dropFirst(prefix.count)) : href
         }

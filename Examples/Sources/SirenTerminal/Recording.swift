@@ -21,15 +21,13 @@ package struct Recording: Codable, Sendable {
 
     package var server: String
     package var manifestPath: String
+    /// What stood for the authorization, if there was one.
+    package var authorization: String?
     package var exchanges: [Exchange] = []
 
     package init(server: String, manifestPath: String) {
         self.server = server
         self.manifestPath = manifestPath
-    }
-
-    package init(contentsOf path: String) throws {
-        self = try JSONDecoder().decode(Recording.self, from: Data(contentsOf: URL(filePath: path)))
     }
 
     /// Writes the file without secrets, and for nobody but its owner: answers may be about people.

@@ -69,6 +69,35 @@ private let passwordForm = """
         #expect(transport.requests.map(\.url.path) == ["/", "/2"])
     }
 
+    @Test func theFirstAnswerMayBeNoEntityAndCanBeLookedAt() async throws {
+        let console = KeptConsole("raw", "home")
+        let transport = InMemoryTransport { _ in
+            SirenResponse(headers: ["Content-Type": "text/html"], body: Array("<h1>\nHello".utf8))
+        }
+        #expect(try await !browse(transport, console))
+        let answer = [
+            "200 done  https://club.example/", "  10 bytes of text/html, which is no Siren: raw",
+        ]
+        #expect(console.shown == answer + ["<h1>", "Hello"] + answer)
+    }
+
+    @Test func namesMayHaveSpacesAndTemplatesMayBeRelativeToAPageWithAQuery() async throws {
+        let console = KeptConsole("next  page", "page", "2", "check in", "curl check in", "page", "3")
+        let transport = answering(
+            """
+            {"links": [{"rel": ["page"], "href": "{?page:1}"}], "actions": [{"name": "check in", "method": "POST", "href": "/"}]}
+            """
+        )
+        #expect(try await !browse(transport, console))
+        #expect(console.shown.contains("there is no 'next  page' here; help says what can be said"))
+        #expect(console.shown.contains("   1  page  {?page:1}"))
+        #expect(console.shown.filter { $0.hasSuffix(":") && !$0.hasPrefix(" ") } == ["page:", "page:"])
+        #expect(
+            transport.requests.map(\.url.absoluteString).map { $0.dropFirst(20) } == ["/", "/?page=2", "/", "/?page=3"]
+        )
+        #expect(console.shown.contains { $0.hasPrefix("curl -X 'POST' 'https://club.example/'") })
+    }
+
     @Test func aCommandForAShellHasNeitherTokenNorPassword() async throws {
         let console = KeptConsole("curl log-in", "curl next", "curl photo", "/etc/passwd", "")
         let transport = answering(passwordForm)
@@ -147,6 +176,54 @@ private let passwordForm = """
     ])
     func aServerOfThisMachineNeedsNoTLS(_ server: String, _ url: String) throws {
         #expect(Options.address(server) + (server.hasSuffix("/") ? "" : "/") == url)
+    }
+
+    @Test func aFileWithAnyNameIsSentAndStandsInACommand() async throws {
+        let path = FileManager.default.temporaryDirectory.path(percentEncoded: false) + "/\(UUID()) \"ü\".txt"
+        try Data("x".utf8).write(to: URL(filePath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let console = KeptConsole("curl photo", path, "", "photo", path, "")
+        let transport = answering(passwordForm)
+        #expect(try await browse(transport, console))
+        #expect(transport.requests.count == 2)
+        let quoted = path.replacing("\"", with: "\\\"")
+        #expect(console.shown.contains { $0.contains("-F 'file=@\"\(quoted)\";filename=\"") })
+    }
+
+    @Test func aRecordingShowsTheCommandsOfItsServerWithoutTheToken() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json").path(percentEncoded: false)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        for (token, shown) in [("5ecret", "Bearer $SIREN_TOKEN"), ("Basic 5ecret", "$SIREN_TOKEN")] {
+            let options = try Options(
+                ["--replay", "Tests/sessions/club.json", "--record", path],
+                environment: ["SIREN_TOKEN": token]
+            )
+            let recorded = KeptConsole("curl about")
+            #expect(try await Browser(options.connect(), recorded).run())
+            #expect(recorded.shown.last?.contains("-H \"Authorization: \(shown)\"") == true)
+            #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("5ecret"))
+            let replayed = KeptConsole("curl about")
+            #expect(
+                try await Browser(Options(["--replay", path], environment: ["SIREN_TOKEN": ""]).connect(), replayed)
+                    .run()
+            )
+            #expect(replayed.shown == recorded.shown)
+        }
+    }
+
+    @Test(arguments: ["nope://x", "ftp://127.0.0.1/", "http://", "http://[::1", "https://user:pw@club.example"])
+    func whatIsNoAddressIsSaid(server: String) throws {
+        let fault = #expect(throws: Fault.self) { try Options([], environment: [:]).connect(to: server) }
+        #expect(fault?.description == "'\(server)' is no address of a server, such as https://club.example/api")
+    }
+
+    @Test func whatCannotBeReadIsNamed() throws {
+        let recording = #expect(throws: Fault.self) {
+            try Options(["--replay", "Package.swift"], environment: [:]).connect()
+        }
+        #expect(recording?.description == "Package.swift is no recording; --record makes one")
+        let token = #expect(throws: Fault.self) { try Options(["--token-file", "/nowhere"], environment: [:]) }
+        #expect(token?.description == "/nowhere cannot be read")
     }
 
     @Test func aTokenComesFromAFileOrAVariableAlone() throws {
@@ -322,6 +399,15 @@ private let passwordForm = """
         #expect(name == "Jürg K")
         let (password, shown) = await terminal.type("open sesame\n") { $0.ask("Password:", isSecret: true) }
         #expect(password == "open sesame")
+        // What does not fit beside what is typed has a line of its own.
+        let title = String(repeating: "long ", count: 20)
+        let (long, wide) = await terminal.type("ab\n") { $0.ask(title, isSecret: false) }
+        #expect(long == "ab")
+        #expect(wide.ranges(of: title).count == 1 && wide.contains("\r> ab"))
+        let (spaced, _) = await terminal.type("curl ch\t\n") { $0.command(completions: ["curl", "check in"]) }
+        #expect(spaced == "curl check in ")
+        let (_, end) = await terminal.type(String(repeating: "日", count: 41) + "\n") { $0.command(completions: []) }
+        #expect(!end.contains(String(repeating: "日", count: 40)))
         #expect(shown.contains("Password: ") && !shown.contains("open") && !shown.contains("sesame"))
         let (given, _) = await terminal.type("half\u{03}") { $0.ask("Name:", isSecret: false) }
         #expect(given == nil)

@@ -19,6 +19,9 @@ public struct SirenAnswer: Sendable, Hashable {
     /// What came with the answer.
     public enum Content: Sendable, Hashable {
         /// An entity, with absolute references. One of the class `error` says what failed.
+        ///
+        /// A link's template (RFC 6570) that leads elsewhere by what it is given has the document's URL before it, in `{@` and
+        /// `}`; ``SirenClient/follow(_:parameters:)`` takes it like any other.
         case entity(SirenEntity)
         /// A description of what failed (RFC 9457).
         case problem(SirenProblem)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Templates of URIs (RFC 6570), to its third level.
+/// Templates of URIs (RFC 6570), whose values are texts.
 enum URITemplate {
     /// The URI, and the names of the values that stand in it; `nil` if the template is malformed.
     ///
@@ -31,13 +31,19 @@ enum URITemplate {
             if form != nil { expression.removeFirst() }
             let (first, between, isNamed, keepsReserved) = form ?? ("", ",", false, false)
             var parts: [String] = []
-            for name in expression.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            for part in expression.split(separator: ",", omittingEmptySubsequences: false) {
+                // A text is written with `*` as it is without.
+                let cut =
+                    part.hasSuffix("*")
+                    ? [part.dropLast()] : part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                guard let length = cut.count > 1 ? Int(cut[1]) : Int.max, length > 0 else { return nil }
+                let name = String(cut[0])
                 guard !name.isEmpty, name.utf8.allSatisfy({ isUnreserved($0) || $0 == UInt8(ascii: "%") }) else {
                     return nil
                 }
                 guard let value = values[name] else { continue }
                 used.insert(name)
-                let text = escaped(value, keepsReserved: keepsReserved)
+                let text = escaped(String(value.unicodeScalars.prefix(length)), keepsReserved: keepsReserved)
                 parts.append(isNamed ? name + (text.isEmpty && first == ";" ? "" : "=" + text) : text)
             }
             if !parts.isEmpty { uri += first + parts.joined(separator: between) }
@@ -66,8 +72,10 @@ extension SirenLink {
         let template = href.hasPrefix("{@") ? href.drop { $0 != "}" }.dropFirst() : href[...]
         var names: [String] = []
         for expression in template.matches(of: /\{[+#.\/;?&]?([^}]*)\}/) {
-            for name in expression.1.split(separator: ",").map(String.init) where !names.contains(name) {
-                names.append(name)
+            for part in expression.1.split(separator: ",") {
+                // Behind a name may stand how its value is written.
+                let name = String(part.prefix { $0 != "*" && $0 != ":" })
+                if !names.contains(name) { names.append(name) }
             }
         }
         return names
