@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 
 /// One step that mends something, shown to a person before it is taken, and undone by ``RepairJournal/undo(only:_:)``.
@@ -49,22 +50,22 @@ public struct RepairJournal: Sendable {
 
     /// Creates a journal.
     ///
-    /// - Parameter path: by default `clubkit/doctor.json` in `$XDG_STATE_HOME`, or else in `/var/lib` for root and in
-    ///   `~/.local/state` for others.
+    /// - Parameter path: by default `clubkit/doctor.json` in `$XDG_STATE_HOME`, or else in `~/.local/state`; for root
+    ///   `/var/lib/clubkit-doctor/doctor.json`, where nobody else writes.
     public init(machine: Machine, path: String? = nil) {
         self.machine = machine
         let home = machine.environment["HOME"] ?? "/root"
         let state = machine.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let folder = state ?? (machine.isRoot ? Self.rootFolder : home + "/.local/state")
-        self.path = path ?? machine.root + folder + Self.file
+        let own = machine.isRoot ? Self.rootFolder : home + "/.local/state/clubkit"
+        let folder = state.map { $0 + "/clubkit" } ?? own
+        self.path = path ?? machine.root + folder + "/doctor.json"
     }
 
-    private static let rootFolder = "/var/lib"
-    private static let file = "/clubkit/doctor.json"
+    private static let rootFolder = "/var/lib/clubkit-doctor"
 
     /// Whether root has a journal that this process does not use.
     public var isOfRootElsewhere: Bool {
-        let other = machine.root + Self.rootFolder + Self.file
+        let other = machine.root + Self.rootFolder + "/doctor.json"
         return path != other && access((other as NSString).deletingLastPathComponent, F_OK) == 0
             && (access(other, F_OK) == 0 || errno == EACCES)
     }
@@ -223,14 +224,18 @@ public struct RepairJournal: Sendable {
 
     // MARK: - The file
 
+    /// What it holds is done by whoever undoes it, so that nobody else may have written it.
     private func entries() throws -> [Entry] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            var status = stat()
-            guard lstat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR else {
-                throw Failure(description: "\(path) cannot be read; move it away to go on.")
-            }
-            return []
-        }
+        var folder = stat()
+        guard lstat(FileSteps.folder(of: path) + ".", &folder) == 0 else { return [] }
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 || errno != ENOENT else { return [] }
+        defer { if file >= 0 { close(file) } }
+        var status = stat()
+        guard file >= 0, fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            [folder, status].allSatisfy({ $0.st_uid == geteuid() && $0.st_mode & 0o022 == 0 }),
+            let data = try? Data(FileSteps.read(file, until: 16 << 20))
+        else { throw Failure(description: "\(path) cannot be read, or others may write it; move it away to go on.") }
         guard let entries = try? JSONDecoder().decode([Entry].self, from: data) else {
             throw Failure(description: "\(path) is damaged; move it away to go on.")
         }

@@ -89,6 +89,18 @@ struct ServiceUser {
         (self.user, group) = (user, entry.pointee.pw_gid)
     }
 
+    /// Makes root the user to whom the folder of a file belongs, for good: in a folder of another's links lead no further
+    /// than that user gets, and what is made there is that user's.
+    static func become(ownerOf file: String) throws {
+        var status = stat()
+        guard geteuid() == 0, stat(FileSteps.folder(of: FileSteps.absolute(file)), &status) == 0, status.st_uid != 0,
+            let user = getpwuid(status.st_uid)?.pointee
+        else { return }
+        guard initgroups(user.pw_name, user.pw_gid) == 0, setgid(user.pw_gid) == 0, setuid(user.pw_uid) == 0 else {
+            throw ToolFailure("could not become the user \(String(cString: user.pw_name)).")
+        }
+    }
+
     /// Does some work as that user, in all threads: links that somebody planted in its folders lead no further than that
     /// user gets.
     func perform(_ work: () async throws -> Void) async throws {

@@ -23,9 +23,11 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     /// Where the club is, and the kiosk's file that says so.
     ///
     /// - Throws: ``AnothersClub`` if this user may not use it; ``KioskFileError``.
+    ///   Root goes on as the user to whom the club's folder belongs.
     func place() throws -> ClubPlace {
         if let database {
             try AnothersClub.check(database, mayBeNew: false)
+            try ServiceUser.become(ownerOf: database)
             return ClubPlace(database: .file(path: database))
         }
         let place: ClubPlace
@@ -34,7 +36,10 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         } catch {
             throw error.forThisUser
         }
-        if place.file != nil, case .file(let path) = place.database { try AnothersClub.check(path, mayBeNew: true) }
+        if case .file(let path) = place.database {
+            if place.file != nil { try AnothersClub.check(path, mayBeNew: true) }
+            try ServiceUser.become(ownerOf: path)
+        }
         return place
     }
 
@@ -57,6 +62,7 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     /// Works with a club that is open on a database which must exist already, and closes it.
     func withClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
         let club = try closedClub()
+        try await Self.upgrade(club.configuration.database)
         try await club.open()
         return try await Self.closing(club, work)
     }
@@ -101,10 +107,19 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         scenarios: [Scenario] = [],
         configure: (inout ClubConfiguration) -> Void = { _ in }
     ) async throws -> Club {
-        let club = Self.club(try location(), configure: configure)
+        let location = try location()
+        try await Self.upgrade(location)
+        let club = Self.club(location, configure: configure)
         club.setScenarios(scenarios, delivery: .application)
         try await club.open()
         return club
+    }
+
+    /// Upgrades a database of an earlier version in a checked copy, as the package does: opening it would do so in place.
+    private static func upgrade(_ location: DatabaseLocation) async throws {
+        let report = try await MemberStore.upgrade(ClubConfiguration(database: location))
+        guard let kept = report.keptFile else { return }
+        Output.tell("Upgraded \(location.path), checked. The former one is kept in \(kept).")
     }
 
     private static func club(

@@ -42,7 +42,7 @@ extension Diagnosis {
                 if machine.exists(folder), machine.mayOpen(folder, writing: true) == false {
                     return .broken(
                         "The user \(machine.user.name) may not create the club's database in \(folder).",
-                        remedy: [.command("sudo chown \(machine.user.name) \(folder.shellQuoted)")]
+                        remedy: [.command("sudo chown -h \(machine.user.name) \(folder.shellQuoted)")]
                     )
                 }
                 if let target = machine.link(path) {
@@ -63,7 +63,7 @@ extension Diagnosis {
                 return .broken("The club's database is not a file.", evidence: evidence, remedy: remedy)
             }
             let files = ["", "-wal", "-shm"].map { path + $0 }.filter(machine.exists).map(\.shellQuoted)
-            let owner = "sudo chown \(machine.user.name) " + files.joined(separator: " ")
+            let owner = "sudo chown -h \(machine.user.name) " + files.joined(separator: " ")
             guard machine.mayOpen(path, writing: true) == true else {
                 return .broken(
                     "The user \(machine.user.name) may not write the club's database.",
@@ -79,7 +79,7 @@ extension Diagnosis {
                 return .broken(
                     "The user \(machine.user.name) may not write in \(folder), where SQLite keeps files beside the database.",
                     evidence: evidence,
-                    remedy: [.command("sudo chown \(machine.user.name) \(folder.shellQuoted)")]
+                    remedy: [.command("sudo chown -h \(machine.user.name) \(folder.shellQuoted)")]
                 )
             }
             let beginning = machine.bytes(path, atMost: 16) ?? []
@@ -100,11 +100,13 @@ extension Diagnosis {
                 )
             }
             if status.st_mode & 0o077 != 0 {
+                let asOwner = machine.isRoot && machine.user.id != 0 ? ["runuser", "-u", machine.user.name, "--"] : []
                 return .warning(
                     "Others may read the club's database, or write it.",
                     evidence: evidence,
                     remedy: [.command("chmod 600 \(path.shellQuoted)")],
-                    repair: [.run(["chmod", "600", path], undo: ["chmod", mode, path])]
+                    // As the kiosk's user, whom a link that stands there by then leads no further than anything else.
+                    repair: [.run(asOwner + ["chmod", "600", path], undo: asOwner + ["chmod", mode, path])]
                 )
             }
             return .fine("The club's database is in its place.", evidence: evidence)

@@ -170,8 +170,14 @@ enum DatabaseFiles {
         try taking(attempt) { () throws(FileSteps.Failure) in
             let target = try FileSteps.create(place)
             defer { close(target) }
-            try read(source) { part throws(FileSteps.Failure) in try FileSteps.write(part, to: target) }
-            try FileSteps.synchronise(target)
+            do throws(FileSteps.Failure) {
+                try read(source) { part throws(FileSteps.Failure) in try FileSteps.write(part, to: target) }
+                try FileSteps.synchronise(target)
+            } catch {
+                // A part of it would be taken for all.
+                unlink(place)
+                throw error
+            }
         }
     }
 
