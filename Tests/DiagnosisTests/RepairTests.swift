@@ -55,6 +55,31 @@ import Testing
         #expect(try undo().isEmpty)
     }
 
+    /// Whoever undoes it does what it says.
+    @Test("A journal that others have written, or may write, is not followed")
+    func journalOfOthers() throws {
+        try journal.take(.write(path: "/etc/mended", contents: "a"), for: "x")
+        let (path, folder) = (journal.path, (journal.path as NSString).deletingLastPathComponent)
+        func isRefused(_ change: () throws -> Void, back: () throws -> Void) throws {
+            try change()
+            #expect(throws: (any Error).self) { try undo() }
+            try back()
+        }
+        try isRefused({ chmod(path, 0o620) }, back: { chmod(path, 0o600) })
+        try isRefused({ chmod(folder, 0o702) }, back: { chmod(folder, 0o700) })
+        if geteuid() == 0 { try isRefused({ chown(path, 1, 0) }, back: { chown(path, 0, 0) }) }
+        let other = path + ".other"
+        try isRefused(
+            {
+                rename(path, other)
+                symlink(other, path)
+            },
+            back: { unlink(path) }
+        )
+        try isRefused({ mkfifo(path, 0o600) }, back: { rename(other, path) })
+        #expect(try undo() == ["Removed /etc/mended."])
+    }
+
     private static func takeTogether(_ count: Int, on machine: Machine) {
         DispatchQueue.concurrentPerform(iterations: count) { number in
             let step = RepairStep.write(path: "/etc/several/\(number)", contents: "\(number)\n")
