@@ -36,6 +36,19 @@ struct ClubFilesToolTests {
         #expect(!FileManager.default.fileExists(atPath: "/dev/null-wal"))
     }
 
+    @Test("The database of an earlier version is upgraded in a checked copy, and kept as it was")
+    func earlierVersion() async throws {
+        let former = Fixtures.path + "/databases/version-1.sqlite"
+        try FileManager.default.copyItem(atPath: former, toPath: club.database)
+        let listed = try await club.run("members", "list")
+        #expect(listed.status == 0 && listed.messages.contains("Upgraded \(club.database), checked."))
+        let folder = (club.database as NSString).deletingLastPathComponent
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        let kept = try #require(files.first { $0.hasPrefix("club.sqlite.before-upgrade-") })
+        #expect(FileManager.default.contentsEqual(atPath: former, andPath: folder + "/" + kept))
+        #expect(try await !club.run("members", "list").messages.contains("Upgraded"))
+    }
+
     @Test("Whoever erases somebody is told of backups and exported files, and of the copies that a repair kept")
     func keptCopies() async throws {
         for name in ["A", "B"] { _ = try await club.json("members", "add", name) }
