@@ -40,6 +40,30 @@ final class PythonServer: Sendable {
     deinit { try? input.close() }
 }
 
+/// Takes connections, and neither reads nor says anything.
+private final class SilentServer {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK, 0)
+    let port: Int
+
+    init() throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 8) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        try #require(isBound)
+        port = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    deinit { close(descriptor) }
+}
+
 /// Requests over real connections, within this machine.
 @Suite struct HTTPTransportTests {
     private static let server = Result { try PythonServer() }
@@ -186,7 +210,8 @@ final class PythonServer: Sendable {
     static let faults: [(String, SirenTransportError.Kind)] = [
         ("cut", .lost), ("none", .lost), ("silent", .timedOut), ("drip", .timedOut),
         ("big", .tooLong),
-        ("bomb", .tooLong), ("broken-gzip", .lost),
+        ("bomb", .tooLong), ("broken-gzip", .lost), ("endless", .tooLong), ("endless-bomb", .tooLong),
+        ("endless-head", .lost), ("endless-field", .lost), ("endless-heads", .timedOut),
     ]
 
     @Test(arguments: faults) func faultsAreTold(_ path: String, _ kind: SirenTransportError.Kind)
@@ -307,6 +332,67 @@ final class PythonServer: Sendable {
         )
         #expect(all.count == 5 && !all.contains { "\($0.headers)".contains("geheim") })
         #expect(try seen(try await client.follow(link("echo"))).headers["x-key"] == "geheim")
+    }
+
+    @Test func neitherUsersNorCookiesAreSent() async throws {
+        let client = try client()
+        _ = try await client.follow(link("cookie"))
+        let url = base.replacing("http://", with: "http://user:geheim@") + "echo"
+        for href in [url, "away?\(url)"] {
+            let seen = try seen(try await client.follow(link(href)))
+            #expect(
+                seen.path == "/echo" && !"\(seen.headers)".contains("geheim") && seen.headers["authorization"] == nil
+            )
+            #expect(seen.headers["host"] == "localhost:\(try Self.server.get().port)")
+        }
+    }
+
+    /// A server may name any method.
+    @Test(arguments: ["CONNECT", "TRACE", "HEAD", "OPTIONS", "-", "post"])
+    func oddMethodsHaveAnswers(_ method: String) async throws {
+        var session = session
+        session.wholeTimeout = .seconds(20)
+        let client = try SirenClient(baseURL: #require(URL(string: base)), session: session)
+        let action = SirenAction(name: "a", href: "echo", method: method, fields: [SirenField(name: "f", value: "v")])
+        let answer = try await client.submit(action)
+        #expect(answer.status == (method == "CONNECT" ? 200 : 501))
+        #expect(try seen(try await client.follow(link("echo"))).method == "GET")
+    }
+
+    @Test(arguments: ["http", "https"]) func cancelledCallsCloseTheirConnections(_ scheme: String) async throws {
+        let server = try SilentServer()
+        let path = Self.temporary()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(count: 32 << 20).write(to: URL(fileURLWithPath: path))
+        let client = try client("\(scheme)://127.0.0.1:\(server.port)/")
+        let upload = SirenAction(
+            name: "a",
+            href: "",
+            method: "POST",
+            type: "multipart/form-data",
+            fields: [SirenField(name: "f", type: .file)]
+        )
+        for action in [upload, SirenAction(name: "b", href: "")] {
+            let values: [String: SirenInput] =
+                action.name == "a" ? ["f": .file(SirenFile(.path(path), name: "f"))] : [:]
+            let task = Task { try await client.submit(action, parameters: values) }
+            var connection: Int32 = -1
+            try await until("it connects") {
+                connection = accept(server.descriptor, nil, nil)
+                return connection >= 0
+            }
+            defer { close(connection) }
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            try await until("something comes") { recv(connection, &bytes, 100, Int32(MSG_DONTWAIT.rawValue)) > 0 }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+            try await until("the connection ends") {
+                while true {
+                    let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT.rawValue))
+                    if count <= 0 { return count == 0 || errno == ECONNRESET }
+                }
+            }
+        }
     }
 
     @Test func proxiesAreUsed() async throws {

@@ -1,5 +1,5 @@
 """A server for the tests of SirenHTTP: says its port, and behaves as the path says."""
-import gzip, hashlib, http.server, json, os, ssl, sys, threading, time
+import gzip, hashlib, http.server, json, os, ssl, sys, threading, time, zlib
 
 SIREN = "application/vnd.siren+json"
 seen = []
@@ -114,6 +114,37 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
             self.wfile.flush()
         self.wfile.write(b"0\r\n\r\n")
+
+    def on_endless(self):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            self.wfile.write(b"1;a=b\r\n \r\n" * 1000)
+
+    def on_endless_bomb(self):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n")
+        pack = zlib.compressobj(wbits=31)
+        while True:
+            part = pack.compress(bytes(1 << 20))
+            if part:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+
+    def on_endless_head(self):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        while True:
+            self.wfile.write(b"X-More: more\r\n" * 1000)
+
+    def on_endless_field(self):
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nX-More: ")
+        while True:
+            self.wfile.write(b"more" * 1000)
+
+    def on_endless_heads(self):
+        while True:
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            time.sleep(0.001)
+
+    def on_cookie(self):
+        self.answer(b"{}", Set_Cookie="session=geheim")
 
     def on_big(self):
         self.answer(bytes(3 << 20), "application/octet-stream")

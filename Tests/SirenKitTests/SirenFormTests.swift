@@ -125,6 +125,49 @@ import Testing
         #expect(Set(Self.constraints.compactMap(\.2)) == Set(SirenFieldProblem.Rule.allCases))
     }
 
+    @Test(arguments: [SirenFieldType.number, .range, .date, .month, .week, .time])
+    func numbersOfAnySizeAreChecked(_ type: SirenFieldType) {
+        let numbers = [
+            "0", "1", "-1", "0.1", "1e-17", "1e-127", "1e-128", "1e-129", "1e-999999999", "1e19", "1e20", "9e99",
+            "1e127",
+            "1e128", "1e999999999", "-1e999999999", "1e99999999999999999999", "1e-99999999999999999999",
+            String(repeating: "9", count: 400), "0.\(String(repeating: "0", count: 200))1",
+        ]
+        let moments = ["date": ["0001-01-01", "999999-12-31"], "month": ["0001-01", "999999-12"]]
+        let more = moments[type.rawValue] ?? (type == .week ? ["0001-W01", "999999-W50"] : ["00:00", "23:59:59.999"])
+        let isNumber = type == .number || type == .range
+        let values = isNumber ? numbers.map(Self.number) : more.map(SirenInput.text)
+        for value in values {
+            for least in numbers + more {
+                for step in numbers + more {
+                    let limits: SirenObject = ["min": .string(least), "max": .string(least), "step": .string(step)]
+                    let isLeast = value.formText == least
+                    let rule = Self.field(type, limits).problem(with: value)?.rule
+                    #expect(!isLeast || rule == nil, "\(value) \(limits)")
+                }
+            }
+        }
+        for count in ["9e99", "-1", "9223372036854775807", "9223372036854775808", "1e999999999"] {
+            let limit = SirenNumber(count).map(SirenValue.number) ?? nil
+            #expect(Self.field(.text, ["maxlength": limit]).problem(with: "a") == nil)
+        }
+    }
+
+    /// Patterns that take long to read or to search.
+    static let slowPatterns = [
+        "(?i)" + String(repeating: #"[\p{L}\u0130]*"#, count: 80),
+        String(repeating: "(", count: 490) + String(repeating: ")", count: 490),
+        "((((((((a{1,100}){1,100}){1,100}){1,100}){1,100}){1,100}){1,100}){1,100})b", #"(a*)*(\1*)*(\2*)*b"#,
+        "(?<=(a{0,200}){0,200})b", String(repeating: "(a?){99}", count: 120), "(?:a|b|ab)*(?:a|b|ab)*(?:a|b|ab)*c",
+        #"(?i)(\1|(a+))+(?!\2{99999})b"#, "a{2147483647}", "(a{65535}){65535}", "(?w)(\\b.)*x", "(\\X*)*x",
+    ]
+
+    @Test(arguments: slowPatterns) func patternsEndInTime(_ pattern: String) {
+        let start = ContinuousClock.now
+        _ = Self.field(.text, ["pattern": .string(pattern)]).problem(with: .text(String(repeating: "a", count: 5000)))
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
     /// Patterns with what takes long to search, and longer ones than are checked: the server has to say it.
     static let patterns: [(String, String)] = [
         ("(a+)+$", String(repeating: "a", count: 30) + "!"), ("(a|a)*b", String(repeating: "a", count: 30)),
