@@ -79,6 +79,8 @@ public final class SirenCache: SirenStore {
         let isEmpty = size == 0 || size >= 512 && number("SELECT count(*) FROM sqlite_master", connection) == 0
         guard isEmpty || number("PRAGMA application_id", connection) == application || mark(connection) == application
         else { throw NotACache(path: path) }
+        // It may have been made by something else, or copied.
+        for file in [path, path + "-wal", path + "-shm"] { chmod(file, 0o600) }
     }
 
     /// The application's number where it stands in the file, for one whose first page is damaged elsewhere.

@@ -108,6 +108,50 @@ import Testing
         }
     }
 
+    @Test func aFileThatOthersReadBecomesItsOwners() async throws {
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        #expect(chmod(path, 0o666) == 0)
+        let cache = try SirenCache(path: path)
+        try await cache.keep([StoreRules.record("1")])
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            #expect(chmod(folder + "/" + file, 0o644) == 0)
+        }
+        let again = try SirenCache(path: path)
+        try await again.keep([StoreRules.record("2")])
+        #expect(try await again.record(guid: "1", api: StoreRules.api) != nil)
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + file)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(file)")
+        }
+        _ = cache
+    }
+
+    @Test func aFileAtTheEndOfALinkIsTaken() async throws {
+        let link = folder + "/link.sqlite"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        #expect(throws: (any Error).self) { try SirenCache(path: link) }
+        try await SirenCache(path: path).keep([StoreRules.record("1")])
+        #expect(try await SirenCache(path: link).record(guid: "1", api: StoreRules.api) != nil)
+        let other = folder + "/other"
+        try Data("none of yours".utf8).write(to: URL(fileURLWithPath: other))
+        try FileManager.default.createSymbolicLink(atPath: folder + "/no", withDestinationPath: other)
+        #expect(throws: SirenCache.NotACache.self) { try SirenCache(path: self.folder + "/no") }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == Data("none of yours".utf8))
+    }
+
+    @Test func aFileOfALaterVersionIsBegunAnew() async throws {
+        try await SirenCache(path: path).keep([StoreRules.record("1")])
+        try await DatabaseQueue(path: path).write { db in
+            try db.execute(
+                sql: "DROP TABLE record; CREATE TABLE record (a); CREATE TABLE more (b); PRAGMA user_version = 99"
+            )
+        }
+        let cache = try SirenCache(path: path)
+        try await cache.keep([StoreRules.record("2")])
+        #expect(try await cache.record(guid: "1", api: StoreRules.api) == nil)
+        #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
+    }
+
     @Test func whatIsWipedIsGone() async throws {
         let cache = try SirenCache(path: path)
         for round in 0..<50 {
