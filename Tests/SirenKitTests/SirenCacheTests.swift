@@ -212,7 +212,7 @@ import Testing
     }
 
     /// What becomes of the first page of a file that still has the mark of a cache.
-    static let firstPages: [(Data) -> Data] = [
+    static let firstPages: [@Sendable (Data) -> Data] = [
         { Data(repeating: 0xA5, count: 16) + $0.dropFirst(16) }, { $0.prefix(72) }, { $0.prefix(511) },
         { $0.prefix(68) + $0[68..<72] + Data(repeating: 0, count: $0.count - 72) },
         { Data(repeating: 0, count: 68) + $0[68..<72] + Data(repeating: 0, count: $0.count - 72) },
