@@ -487,7 +487,7 @@ private struct KioskDraft {
                 let (id, name) = (member.userId.shellQuoted, name.shellQuoted)
                 out.message(
                     "The card is known already, as that of \(member.caption). To change the name:\n"
-                        + "  sudo -u clubkit clubctl members edit \(id) --name \(name)"
+                        + "  clubctl members edit \(id) --name \(name)"
                 )
             }
         }
