@@ -13,21 +13,30 @@ struct ClientTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL.path
 
-    /// Starts a program, whose output is appended to a shared text.
-    private func start(_ program: [String], _ environment: [String: String] = [:]) throws -> (Process, Shared<String>) {
+    /// Starts a program, whose output goes to a file: an event of libdispatch on a pipe that has been closed
+    /// once ended the process of the tests.
+    private func start(
+        _ program: [String], _ environment: [String: String] = [:]
+    ) throws -> (Process, text: @Sendable () -> String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = program
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        let (pipe, text) = (Pipe(), Shared(""))
-        process.standardOutput = pipe
-        process.standardError = pipe
-        pipe.fileHandleForReading.readabilityHandler = { handle in
-            let new = String(decoding: handle.availableData, as: UTF8.self)
-            text.withLock { $0 += new }
-        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data().write(to: file)
+        let output = try FileHandle(forWritingTo: file)
+        let input = try FileHandle(forReadingFrom: file)
+        try FileManager.default.removeItem(at: file)
+        process.standardOutput = output
+        process.standardError = output
         try process.run()
-        return (process, text)
+        return (
+            process,
+            {
+                try? input.seek(toOffset: 0)
+                return String(decoding: (try? input.readToEnd()) ?? Data(), as: UTF8.self)
+            }
+        )
     }
 
     private static func visit(_ name: String, _ visits: Int, _ event: String = "visit") -> String {
@@ -52,8 +61,8 @@ struct ClientTests {
         server.publish(Self.visit("", 7))
         server.publish("{\"event\":\"rejected\",\"reason\":\"expired\"}")
         server.publish(Self.visit("王小明", 3))
-        try await until("the visits") { text.withLock { $0.hasSuffix("3\n") } || !process.isRunning }
-        #expect(text.withLock(\.self) == "Ann 1\nU7 7\n王小明 3\n")
+        try await until("the visits") { text().hasSuffix("3\n") || !process.isRunning }
+        #expect(text() == "Ann 1\nU7 7\n王小明 3\n")
         await server.stop()
     }
 
@@ -77,11 +86,11 @@ struct ClientTests {
         defer { process.terminate() }
         // Nobody is there yet.
         try await until("it waits") { FileManager.default.fileExists(atPath: folder + "/clubkit-browser") }
-        try await until("it says so") { text.withLock { $0.contains("waiting for the kiosk: ") } }
+        try await until("it says so") { text().contains("waiting for the kiosk: ") }
         let server = await KioskServer(KioskModel())
         try await server.start(host: "127.0.0.1", port: port)
-        try await until("the browser") { text.withLock { $0.hasSuffix(" \(address)\n") } }
-        #expect(text.withLock { $0.contains("\nopened --kiosk ") })
+        try await until("the browser") { text().hasSuffix(" \(address)\n") }
+        #expect(text().contains("\nopened --kiosk "))
         await server.stop()
     }
 }
