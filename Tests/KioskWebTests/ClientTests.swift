@@ -16,7 +16,8 @@ struct ClientTests {
     /// Starts a program, whose output goes to a file: an event of libdispatch on a pipe that has been closed
     /// once ended the process of the tests.
     private func start(
-        _ program: [String], _ environment: [String: String] = [:]
+        _ program: [String],
+        _ environment: [String: String] = [:]
     ) throws -> (Process, text: @Sendable () -> String) {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
