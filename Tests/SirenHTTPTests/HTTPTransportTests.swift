@@ -383,12 +383,12 @@ private final class SilentServer {
             }
             defer { close(connection) }
             var bytes = [UInt8](repeating: 0, count: 1 << 16)
-            try await until("something comes") { recv(connection, &bytes, 100, Int32(MSG_DONTWAIT.rawValue)) > 0 }
+            try await until("something comes") { recv(connection, &bytes, 100, Int32(MSG_DONTWAIT)) > 0 }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             try await until("the connection ends") {
                 while true {
-                    let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT.rawValue))
+                    let count = recv(connection, &bytes, bytes.count, Int32(MSG_DONTWAIT))
                     if count <= 0 { return count == 0 || errno == ECONNRESET }
                 }
             }
