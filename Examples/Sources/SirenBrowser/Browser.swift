@@ -117,7 +117,8 @@ final class Browser {
     /// An entity is a page of its own; with anything else one stays where one is.
     private func receive(_ answer: SirenAnswer) {
         latest = answer
-        console.say("\(answer.status) \(answer.outcome.rawValue)  \(answer.url.absoluteString)")
+        let url = connection.secrets.hidden(inURL: answer.url.absoluteString)
+        console.say("\(answer.status) \(answer.outcome.rawValue)  \(url)")
         if answer.outcome == .failed { hasFailed = true }
         switch answer.content {
         case .entity(let entity):

@@ -16,6 +16,7 @@ enum Curl {
         let client = connection.client
         let observed = try SirenClient(
             baseURL: client.baseURL,
+            manifestPath: client.manifestURL.absoluteString,
             session: client.session,
             transport: InMemoryTransport { throw Seen(request: $0) }
         )
@@ -25,11 +26,11 @@ enum Curl {
             _ = try await request(observed)
             return ""
         } catch let seen as Seen {
-            return command(seen.request, form)
+            return try command(seen.request, form)
         }
     }
 
-    private static func command(_ request: SirenRequest, _ form: SirenForm) -> String {
+    private static func command(_ request: SirenRequest, _ form: SirenForm) throws(Fault) -> String {
         let isMultipart = request.body?.type.hasPrefix("multipart/") ?? false
         var words = ["curl"]
         if request.method != "GET" { words += ["-X", quoted(request.method)] }
@@ -40,6 +41,8 @@ enum Curl {
         }
         if isMultipart {
             for entry in form.entries {
+                // It would take a server's `x=@/etc/passwd;` for a file to send.
+                guard !entry.name.contains("=") else { throw Fault("curl has no form for the field '\(entry.name)'") }
                 if case .file(let file) = entry.value, case .path(let path) = file.content {
                     words += [
                         "-F", quoted("\(entry.name)=@\(part(path));filename=\(part(file.name));type=\(file.type)"),

@@ -91,8 +91,8 @@ package final class TerminalConsole: Console {
 
         var (line, place) = ("", history.count)
         while true {
-            // Of a line that is too long its end is seen.
-            var seen = isSecret ? "" : line
+            // Of a line that is too long its end is seen. A server's words may have completed it.
+            var seen = isSecret ? "" : Self.harmless(line)
             while width(prompt) + width(seen) >= columns, !seen.isEmpty { seen.removeFirst() }
             write("\r\(prompt)\(seen)\u{1B}[K")
             switch key() {

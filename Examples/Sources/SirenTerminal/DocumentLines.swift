@@ -3,15 +3,16 @@ import SirenKit
 
 /// A document in lines as people read it: every member as it came, doubled ones too.
 package struct DocumentLines {
-    private struct Line {
-        var text: String
-        /// The path (RFC 9535) of the value that begins in the line.
-        var path: String?
+    /// A place on the way to a violation: paths are not kept of other lines, of which a document may have millions.
+    private final class Place {
+        var inner: [String: Place] = [:]
+        /// The lines in which its value begins: the first, and that of the last member of its name.
+        var lines: (first: Int, last: Int)?
     }
 
     private let bytes: [UInt8]
     private var index: Int
-    private var lines: [Line] = []
+    private var lines: [String] = []
     private var depth = 0
 
     /// The lines, with what is not as it should be beside that to which it belongs.
@@ -19,15 +20,32 @@ package struct DocumentLines {
     /// - Parameter bytes: JSON that was read already, so that its form is known to be right.
     package static func of(_ bytes: [UInt8], _ violations: [SirenViolation] = []) -> [String] {
         var document = DocumentLines(bytes)
-        document.value("$", label: "")
-        var notes: [Int: [String]] = [:]
-        for violation in violations {
-            let (line, rest) = document.place(of: violation)
-            notes[line, default: []].append((rest.isEmpty ? "" : "\(rest): ") + "expected \(violation.expected)")
+        let root = Place()
+        let ways = violations.map { violation in
+            violation.path.matches(of: /\.\w+|\[\d+\]|\["(?:[^"\\]|\\.)*"\]…?/).reduce(into: [("", root)]) {
+                way,
+                step in
+                let (place, step) = (way[way.count - 1].1, String(step.output))
+                let next = place.inner[step] ?? Place()
+                place.inner[step] = next
+                way.append((step, next))
+            }
         }
-        return document.lines.enumerated().map { index, line in
-            line.text + (notes[index].map { "   ← " + $0.joined(separator: "; ") } ?? "")
+        document.value(root, label: "")
+        var lines = document.lines
+        var noted: Set<Int> = []
+        for (violation, way) in zip(violations, ways) {
+            // What is missing is told of that in which it should be.
+            let end = way.lastIndex { $0.1.lines != nil } ?? 0
+            let (first, last) = way[end].1.lines ?? (0, 0)
+            // Of two members of one name the first counts, and the second is one too many.
+            let line = violation.rule == .doubledMember ? last : first
+            let rest = way[(end + 1)...].map(\.0).joined()
+            lines[line] += noted.insert(line).inserted ? "   ← " : "; "
+            lines[line] += rest.isEmpty ? "" : "\(rest.hasPrefix(".") ? String(rest.dropFirst()) : rest): "
+            lines[line] += "expected \(violation.expected)"
         }
+        return lines
     }
 
     private init(_ bytes: [UInt8]) {
@@ -36,31 +54,18 @@ package struct DocumentLines {
         index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     }
 
-    /// The line of the value, or of that in which it is missing, and the path from there on.
-    private func place(of violation: SirenViolation) -> (line: Int, rest: String) {
-        var (best, length) = (0, 0)
-        for (index, line) in lines.enumerated() {
-            guard let path = line.path, violation.path.hasPrefix(path), path.count >= length else { continue }
-            let rest = violation.path.dropFirst(path.count)
-            guard rest.isEmpty || rest.hasPrefix(".") || rest.hasPrefix("[") else { continue }
-            // Of two members of one name the first counts, and the second is one too many.
-            if path.count > length || violation.rule == .doubledMember { (best, length) = (index, path.count) }
-        }
-        let rest = violation.path.dropFirst(length)
-        return (best, String(rest.hasPrefix(".") ? rest.dropFirst() : rest))
-    }
-
-    private mutating func value(_ path: String, label: String) {
+    private mutating func value(_ place: Place?, label: String) {
+        place?.lines = (place?.lines?.first ?? lines.count, lines.count)
         let first = next
-        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return add(label + token(), path) }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return add(label + token()) }
         let isObject = first == UInt8(ascii: "{")
         let (open, close) = isObject ? ("{", "}") : ("[", "]")
         index += 1
         guard next != UInt8(ascii: close == "}" ? "}" : "]") else {
             index += 1
-            return add(label + open + close, path)
+            return add(label + open + close)
         }
-        add(label + open, path)
+        add(label + open)
         depth += 1
         var count = 0
         while true {
@@ -68,22 +73,23 @@ package struct DocumentLines {
                 let name = token()
                 _ = next
                 index += 1
-                value(path + Self.step(name), label: name + ": ")
+                let isOnWay = place.map { !$0.inner.isEmpty } ?? false
+                value(isOnWay ? place?.inner[Self.step(name)] : nil, label: name + ": ")
             } else {
-                value("\(path)[\(count)]", label: "")
+                value(place?.inner["[\(count)]"], label: "")
             }
             count += 1
             guard next == UInt8(ascii: ",") else { break }
             index += 1
-            lines[lines.count - 1].text += ","
+            lines[lines.count - 1] += ","
         }
         index += 1
         depth -= 1
-        add(close, nil)
+        add(close)
     }
 
-    private mutating func add(_ text: String, _ path: String?) {
-        lines.append(Line(text: String(repeating: "  ", count: depth) + text, path: path))
+    private mutating func add(_ text: String) {
+        lines.append(String(repeating: "  ", count: min(depth, 32)) + text)
     }
 
     /// The next byte that is no white space; 0 at the end.

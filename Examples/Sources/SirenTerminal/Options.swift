@@ -46,7 +46,7 @@ package struct Options {
             case "--authority": session.certificateAuthorities.append(try value())
             case "--proxy":
                 let text = try value()
-                guard let url = URL(string: text) else { throw Fault("'\(text)' is no URL of a proxy") }
+                guard let url = URL(string: text) else { throw Fault("--proxy needs the URL of a proxy") }
                 session.proxy = url
             case "--token":
                 throw Fault("a token among arguments can be read by everybody here; use --token-file or SIREN_TOKEN")
@@ -74,7 +74,8 @@ package struct Options {
         guard let url = URL(string: recording.server), ["http", "https"].contains(url.scheme?.lowercased()),
             url.host()?.isEmpty == false, url.user() == nil
         else {
-            throw Fault("'\(server)' is no address of a server, such as https://club.example/api")
+            let shown = server.contains("@") ? "that" : "'\(server)'"
+            throw Fault("\(shown) is no address of a server, such as https://club.example/api")
         }
         // Where the variable has a scheme, that is part of it.
         if let token { recording.authorization = (token.contains(" ") ? "" : "Bearer ") + "$SIREN_TOKEN" }

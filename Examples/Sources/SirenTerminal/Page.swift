@@ -104,15 +104,18 @@ package struct Page {
     }
 
     /// Properties, one a line, with those of objects indented.
-    private static func lines(_ properties: SirenObject, indent: String = "  ") -> [String] {
-        let width = properties.map(\.name.count).max() ?? 0
+    static func lines(_ properties: SirenObject, indent: String = "  ") -> [String] {
+        // A server may give them names of any length.
+        let width = min(40, properties.map(\.name.count).max() ?? 0)
+        func cut(_ text: String) -> String { text.count > 200 ? "\(text.prefix(200))…" : text }
         return properties.flatMap { member -> [String] in
             if let object = member.value.object, !object.isEmpty {
-                return ["\(indent)\(member.name)"] + lines(object, indent: indent + "  ")
+                return ["\(indent)\(cut(member.name))"] + lines(object, indent: indent + "  ")
             }
-            let name = member.name.padding(toLength: width, withPad: " ", startingAt: 0)
-            let text = member.value.string ?? String(decoding: member.value.json, as: UTF8.self)
-            return ["\(indent)\(name)  \(text.count > 200 ? text.prefix(200) + "…" : text)"]
+            let name = cut(member.name) + String(repeating: " ", count: max(0, width - member.name.count))
+            return [
+                "\(indent)\(name)  \(cut(member.value.string ?? String(decoding: member.value.json, as: UTF8.self)))"
+            ]
         }
     }
 }

@@ -33,12 +33,18 @@ package struct Recording: Codable, Sendable {
     /// Writes the file without secrets, and for nobody but its owner: answers may be about people.
     func write(to path: String, without secrets: Secrets) throws {
         var hidden = self
+        hidden.server = secrets.hidden(inURL: server)
+        hidden.manifestPath = secrets.hidden(inURL: manifestPath)
         for index in exchanges.indices {
             hidden.exchanges[index].url = secrets.hidden(inURL: exchanges[index].url)
             let isJSON = exchanges[index].headers["Content-Type"]?.contains("json") ?? false
             let hide = isJSON ? secrets.hidden(inJSON:) : secrets.hidden(in:)
             hidden.exchanges[index].text = exchanges[index].text.map(hide)
+            hidden.exchanges[index].data = exchanges[index].data.map(secrets.hidden(in:))
             hidden.exchanges[index].headers = exchanges[index].headers.mapValues(secrets.hidden(in:))
+            hidden.exchanges[index].headers["Location"] = exchanges[index].headers["Location"].map(
+                secrets.hidden(inURL:)
+            )
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -64,32 +70,26 @@ package final class Secrets: Sendable {
 
     package init() {}
 
-    /// Adds a text, also in the forms that it has within JSON and URLs.
+    /// Adds a text.
     package func add(_ text: String) {
         guard !text.isEmpty else { return }
-        let quoted = String(decoding: SirenValue.string(text).json, as: UTF8.self)
-        let escaped = text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
-        let inQuery = escaped.replacing("%20", with: "+")
-        let inURLs = [escaped, inQuery].flatMap { [$0, $0.replacing(/%../) { $0.output.lowercased() }] }
-        all.withLock { $0.formUnion([text, String(quoted.dropFirst().dropLast())] + inURLs) }
+        all.withLock { _ = $0.insert(text) }
     }
 
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-    )
-
-    /// The text without the secrets that are whole words of it.
+    /// The text without the secrets that are whole words of it, also in the forms that they have within JSON and URLs.
     func hidden(in text: String) -> String {
         // The longest first: another may be part of it.
         all.withLock { $0 }.sorted { $0.count > $1.count }.reduce(text) { text, secret in
-            let word = "(?<!\\w)\(NSRegularExpression.escapedPattern(for: secret))(?!\\w)"
+            // The last letter of an escape is none of the word behind it.
+            let start = #"(?:(?<!\w)|(?<=%[0-9A-Fa-f]{2}|\\[bfnrt]|\\u[0-9A-Fa-f]{4}))"#
+            let word = start + secret.unicodeScalars.map(Self.pattern).joined() + #"(?!\w)"#
             return text.replacingOccurrences(of: word, with: "***", options: .regularExpression)
         }
     }
 
     /// JSON without them, which is JSON still: a number that is one becomes a text.
     func hidden(inJSON text: String) -> String {
-        guard all.withLock({ $0.contains(where: text.contains) }) else { return text }
+        guard hidden(in: text) != text else { return text }
         var (result, rest) = ("", text[...])
         for string in text.matches(of: /"(?:[^"\\]|\\.)*"/) {
             result += hidden(in: String(rest[..<string.range.lowerBound])).replacing("***", with: "\"***\"")
@@ -99,8 +99,25 @@ package final class Secrets: Sendable {
         return result + hidden(in: String(rest)).replacing("***", with: "\"***\"")
     }
 
+    /// The bytes of what is no text in UTF-8, without the secrets.
+    func hidden(in data: Data) -> Data {
+        // Each byte is a character.
+        String(data: data, encoding: .isoLatin1).flatMap { hidden(in: $0).data(using: .isoLatin1) } ?? Data()
+    }
+
+    /// All forms of a character, as a regular expression.
+    private static func pattern(_ scalar: Unicode.Scalar) -> String {
+        let text = String(scalar)
+        let quoted = String(String(decoding: SirenValue.string(text).json, as: UTF8.self).dropFirst().dropLast())
+        let plain = Set([text, quoted, scalar == "/" ? "\\/" : text, scalar == " " ? "+" : text])
+        let units = text.utf16.map { #"\\u"# + String(format: "%04x", Int($0)) }.joined()
+        let bytes = text.utf8.map { String(format: "%%%02x", Int($0)) }.joined()
+        let forms = plain.sorted().map(NSRegularExpression.escapedPattern) + ["(?i:\(units)|\(bytes))"]
+        return "(?:\(forms.joined(separator: "|")))"
+    }
+
     /// The URL without its user and without the secrets among the values of its query, which are escaped there.
-    func hidden(inURL url: String) -> String {
+    package func hidden(inURL url: String) -> String {
         guard var parts = URLComponents(string: url) else { return "" }
         (parts.user, parts.password) = (nil, nil)
         let secrets = all.withLock { $0 }

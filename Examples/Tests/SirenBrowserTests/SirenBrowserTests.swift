@@ -172,7 +172,8 @@ private let passwordForm = """
     @Test(arguments: [
         ("localhost:8080", "http://localhost:8080/"), ("localhost.club.example", "https://localhost.club.example/"),
         ("127.0.0.1/api", "http://127.0.0.1/api/"), ("127.0.0.1.club.example", "https://127.0.0.1.club.example/"),
-        ("[::1]:80", "http://[::1]:80/"), ("club.example", "https://club.example/"),
+        ("[::1]:80", "http://[::1]:80/"), ("localhost@club.example", "https://localhost@club.example/"),
+        ("club.example", "https://club.example/"),
     ])
     func aServerOfThisMachineNeedsNoTLS(_ server: String, _ url: String) throws {
         #expect(Options.address(server) + (server.hasSuffix("/") ? "" : "/") == url)
@@ -214,7 +215,8 @@ private let passwordForm = """
     @Test(arguments: ["nope://x", "ftp://127.0.0.1/", "http://", "http://[::1", "https://user:pw@club.example"])
     func whatIsNoAddressIsSaid(server: String) throws {
         let fault = #expect(throws: Fault.self) { try Options([], environment: [:]).connect(to: server) }
-        #expect(fault?.description == "'\(server)' is no address of a server, such as https://club.example/api")
+        let shown = server.contains("@") ? "that" : "'\(server)'"
+        #expect(fault?.description == "\(shown) is no address of a server, such as https://club.example/api")
     }
 
     @Test func whatCannotBeReadIsNamed() throws {
@@ -224,6 +226,93 @@ private let passwordForm = """
         #expect(recording?.description == "Package.swift is no recording; --record makes one")
         let token = #expect(throws: Fault.self) { try Options(["--token-file", "/nowhere"], environment: [:]) }
         #expect(token?.description == "/nowhere cannot be read")
+    }
+
+    @Test func aCommandSendsNoFileThatTheServerNames() async throws {
+        let form = """
+            {"actions": [{"name": "photo", "method": "POST", "href": "photo", "type": "multipart/form-data", "fields": [
+              {"name": "x=@/etc/passwd;y", "type": "file"}]}]}
+            """
+        let console = KeptConsole("curl photo", "/etc/hosts")
+        #expect(try await !browse(answering(form), console))
+        #expect(console.shown.last == "curl has no form for the field 'x=@/etc/passwd;y'")
+        let named = FileManager.default.temporaryDirectory.appending(path: "\(UUID()) \"a\\.txt").path(
+            percentEncoded: false
+        )
+        try Data().write(to: URL(filePath: named))
+        defer { try? FileManager.default.removeItem(atPath: named) }
+        let other = KeptConsole("curl photo", named)
+        #expect(try await browse(answering(form.replacing("x=@/etc/passwd;y", with: "y")), other))
+        #expect(other.shown.last?.contains(#" \"a\\.txt";filename="#) == true)
+    }
+
+    @Test func secretsAreHiddenInEveryForm() throws {
+        let secrets = Secrets()
+        secrets.add("schlüssel/ +\"1\"😀")
+        for text in [
+            "schlüssel/ +\"1\"😀", #""schl\u00fcssel\/ +\"1\"\ud83d\uDE00""#, #"\nschlüssel/ +\"1\"😀\n"#,
+            "/x/schl%C3%BCssel%2f%20%2B%221%22%F0%9F%98%80/", "Bearer%20schl%C3%BCssel/+%2B%221%22%F0%9F%98%80",
+        ] {
+            let hidden = secrets.hidden(in: text)
+            #expect(hidden.contains("***") && !hidden.contains("ssel"), "\(text)")
+        }
+        #expect(secrets.hidden(in: "eschlüssel/ +\"1\"😀").contains("ssel"))
+        secrets.add("geheim")
+        #expect(
+            secrets.hidden(in: Data([0x80]) + Data("geheim".utf8) + Data([0xBF]))
+                == Data([0x80, 0x2A, 0x2A, 0x2A, 0xBF])
+        )
+    }
+
+    @Test func whatIsNoAddressIsNeitherRecordedNorShown() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json").path()
+        let recorded = try JSONEncoder().encode(
+            Recording(server: "https://user:geheim@club.example/", manifestPath: "")
+        )
+        let replay = path + ".replay"
+        try recorded.write(to: URL(filePath: replay))
+        defer { for file in [path, replay] { try? FileManager.default.removeItem(atPath: file) } }
+        #expect {
+            _ = try Options(["--record", path, "--replay", replay], environment: [:]).connect(to: "a:geheim@b")
+        } throws: {
+            !"\($0)".contains("geheim")
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func aRedirectIsRecordedWithoutItsUser() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json").path()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let moved = InMemoryTransport { _ in
+            SirenResponse(status: 201, headers: ["Location": "https://user:geheim@club.example/x?again=open+sesame"])
+        }
+        let secrets = Secrets()
+        secrets.add("open sesame")
+        let recording = Recording(server: "https://club.example/?key=open+sesame", manifestPath: "?key=open%20sesame")
+        let recorder = try RecordingTransport(moved, recording, to: path, secrets: secrets)
+        _ = try await recorder.send(SirenRequest(url: server))
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(
+            text.contains("https://club.example/x?again=***") && !text.contains("geheim") && !text.contains("sesame")
+        )
+    }
+
+    @Test(.timeLimit(.minutes(1))) func hugeNamesAndPathsTakeNoMoreThanTheyAre() throws {
+        let long = String(repeating: "n", count: 1_000_000)
+        let members = (0..<20_000).map { "\"m\($0)\": 1" }.joined(separator: ", ")
+        let wide = Array(#"{"properties": {"\#(long)": 1, \#(members)}}"#.utf8)
+        let page = try SirenDocument(decoding: wide).entity
+        #expect(Page.lines(page.properties).reduce(0) { $0 + $1.utf8.count } < 2_000_000)
+        let name = String(repeating: "n", count: 90)
+        let faults = (0..<2000).map { _ in "7" }.joined(separator: ",")
+        let numbers = (0..<200_000).map { _ in "1" }.joined(separator: ",")
+        let open = String(repeating: "{\"\(name)\":", count: 100)
+        let deep = Array(
+            "{\"links\":[\(faults)],\"properties\":\(open)[\(numbers)]\(String(repeating: "}", count: 101))".utf8
+        )
+        let document = try SirenDocument(decoding: deep)
+        let lines = DocumentLines.of(deep, document.violations)
+        #expect(lines.count == 202_206 && lines.count { $0.contains("←") } == 1000)
     }
 
     @Test func aTokenComesFromAFileOrAVariableAlone() throws {
@@ -411,6 +500,15 @@ private let passwordForm = """
         #expect(shown.contains("Password: ") && !shown.contains("open") && !shown.contains("sesame"))
         let (given, _) = await terminal.type("half\u{03}") { $0.ask("Name:", isSecret: false) }
         #expect(given == nil)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func whatAServerSaysIsCompletedHarmlessly() async throws {
+        let (word, seen) = await PseudoTerminal().type("x\t\n") {
+            $0.command(completions: ["x\u{1B}]0;y\u{7}\u{202E}z"])
+        }
+        #expect(word == "x\u{1B}]0;y\u{7}\u{202E}z " && seen.contains("x\u{FFFD}]0;y\u{FFFD}\u{FFFD}z"))
+        #expect(!seen.contains("\u{1B}]") && !seen.contains("\u{202E}"))
     }
 
     @Test func whatAServerSaysDoesNotSteerTheTerminal() throws {
