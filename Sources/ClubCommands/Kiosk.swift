@@ -207,7 +207,12 @@ struct Kiosk: ToolCommand {
     /// The kiosk of a file and of the options that were given besides.
     private static func merged(_ path: String) throws -> Kiosk {
         let file: KioskFile
-        do throws(KioskFileError) { file = try KioskFile.ofKiosk(path) } catch { throw error.forThisUser }
+        do throws(KioskFileError) {
+            file = try KioskFile.ofKiosk(path)
+        } catch {
+            // A service calls no sudo, and starting it again would help nobody.
+            throw ServiceManager() == nil ? error.forThisUser : error
+        }
         var given: [String] = []
         var words = CommandLine.arguments.drop { $0 != configuration.commandName ?? "kiosk" }.dropFirst().makeIterator()
         while let word = words.next() {

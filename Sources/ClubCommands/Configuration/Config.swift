@@ -17,8 +17,8 @@ struct ConfigCheck: ReportingCommand {
         commandName: "check",
         abstract: "Checks the kiosk's file, and names file, line and column of all that is wrong.",
         discussion: """
-            Files that it names are checked too: passes, scenarios, the theme, the programs of messages, and whether a \
-            database can be there. Run it as the kiosk's user, or as root: then it judges for the user of the service.
+            Files that it names are checked too: passes, scenarios, the theme, the programs of messages, and whether \
+            what the kiosk writes can be there, also under the restrictions of its service. Run it as the kiosk's user, or as root: then it judges for the user of the service.
 
             Exit code 0 when the kiosk can use the file, 65 when something is malformed, 66 when the file, or one that it \
             names, is not there or may not be used by the kiosk, 1 when it may not be read by the user who asks.
@@ -48,10 +48,11 @@ struct ConfigCheck: ReportingCommand {
         let environment = ProcessInfo.processInfo.environment
         let path = file ?? ClubPlace.configuration(environment: environment) ?? KioskFile.standardPath
         let service = ServiceUser()?.user
-        let faults = try Machine(user: service ?? .current).asUser { () throws -> [KioskFile.FileFinding] in
+        let machine = Machine(user: service ?? .current)
+        let faults = try machine.asUser { () throws -> [KioskFile.FileFinding] in
             do throws(KioskFileError) {
                 let file = try KioskFile.ofKiosk(path)
-                return file.fileFindings() + file.tokenFindings
+                return file.fileFindings() + file.tokenFindings + file.findings(on: machine)
             } catch {
                 if error.forThisUser is AnothersClub { throw error.forThisUser }
                 let isUnreadable = error.unreadable != nil

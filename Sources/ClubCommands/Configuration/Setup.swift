@@ -126,7 +126,9 @@ private final class Interview {
         let present = try await draft.readers(all: true).withBackend {
             await $0.listing().readers.map(\.reader)
         }
-        var question = "2 of 5: Which reader? Enter takes all, also those that come later.\n"
+        let former = draft.file.settings["readers"]?.values.joined(separator: ", ")
+        let enter = former.map { "Enter keeps '\($0)'; 'all' takes" } ?? "Enter takes"
+        var question = "2 of 5: Which reader? \(enter) all, also those that come later.\n"
         for (index, reader) in present.enumerated() { question += "  \(index + 1)  \(reader.label)\n" }
         if present.isEmpty { question += "  There is none yet: plug one in, or write 'all' to go on without.\n" }
         question += "  Another is named as 'readerctl list' does, or by its line: smart-reader:/dev/ttyACM0"
@@ -138,7 +140,9 @@ private final class Interview {
             } else if !answer.isEmpty, answer != "all" {
                 chosen = answer
             }
-            try draft.set(["readers": chosen.map { "[\(KioskFile.scalar($0))]" }])
+            if former == nil || !answer.isEmpty {
+                try draft.set(["readers": chosen.map { "[\(KioskFile.scalar($0))]" }])
+            }
             if answer == "all" { return }
             let readers = try draft.readers()
             let found = try await readers.withBackend { try await readers.present(of: $0) }
@@ -235,10 +239,12 @@ private final class Interview {
                     )
                 }
             }
-            out.message("The screen will be at http://\(place.host):\(place.port)/")
+            out.message("The screen will be at http://\(place.hostInURL):\(place.port)/")
             if !place.isLoopback {
+                let token = (draft.file["http.tokenFile"] ?? "").shellQuoted
                 out.message(
-                    "The service answers this machine alone. For others: sudo systemctl edit clubkit, and there, for\n"
+                    "Other machines begin at /enter?token=… there, with the secret that the kiosk makes at its start:\n"
+                        + "  sudo cat \(token)\nThe service answers this machine alone. For others: sudo systemctl edit clubkit, and there, for\n"
                         + "example, [Service] and IPAddressAllow=192.168.1.0/24."
                 )
             }

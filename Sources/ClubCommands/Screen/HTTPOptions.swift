@@ -95,11 +95,8 @@ extension HTTPOptions {
     func start(_ server: KioskServer?, _ club: Club, showsNames: Bool, _ output: Output) async throws {
         guard let server, let place = address.flatMap({ ListenAddress($0) }) else { return }
         let port = try await server.start(host: place.host, port: place.port, club: club, showsNames: showsNames)
-        let isEverywhere = ["0.0.0.0", "::"].contains(place.host)
-        let host =
-            isEverywhere ? ProcessInfo.processInfo.hostName : place.host.contains(":") ? "[\(place.host)]" : place.host
         let enter = tokenFile.map { ", after /enter?token=… with the token in \($0)" } ?? ""
-        output.message("The screen is at http://\(host):\(port)/, the desk's at /desk\(enter).")
+        output.message("The screen is at http://\(place.hostInURL):\(port)/, the desk's at /desk\(enter).")
     }
 
     /// Reads the token, or makes one.

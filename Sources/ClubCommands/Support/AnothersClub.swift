@@ -21,15 +21,29 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
     var description: String {
         let variable = ProcessInfo.processInfo.environment[KioskFile.variable]
             .map { ["env", "\(KioskFile.variable)=\($0)"] }
-        let words = (variable ?? []) + CommandLine.arguments
+        var words = (variable ?? []) + CommandLine.arguments
+        // Of a home that user sees nothing: the shell opens its files.
+        let redirection = user == "root" ? "" : Self.redirect(&words)
         let sudo = user == "root" ? "sudo" : "sudo -u \(user.shellQuoted)"
-        let command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))"
-        // Of a home that user sees nothing.
-        let files = CommandLine.arguments.dropFirst()
-            .filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
+        let command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))\(redirection)"
+        let files = words.dropFirst().filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
         let hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
         return "this user may not use \(path), which belongs to the user \(user). Run it as that user:\n  \(command)"
             + hint
+    }
+
+    /// Replaces the file of an import or export by a standard stream, and returns what the shell takes it from.
+    private static func redirect(_ words: inout [String]) -> String {
+        func format(_ word: String) -> TransferFormat? {
+            word.hasPrefix("-") ? nil : TransferFormat(pathExtension: (word as NSString).pathExtension)
+        }
+        guard let sign = ["import": " < ", "export": " > "].first(where: { words.contains($0.key) }),
+            let index = words.lastIndex(where: { format($0) != nil }), let format = format(words[index])
+        else { return "" }
+        let file = words[index]
+        words[index] = "-"
+        if sign.key == "export", !words.contains("--type") { words += ["--type", format.rawValue] }
+        return sign.value + file.shellQuoted
     }
 
     /// Refuses a database that belongs to another user, before anything is made in its place.

@@ -1,3 +1,4 @@
+import CardCore
 import ClubScenarios
 import Diagnosis
 import Foundation
@@ -9,22 +10,32 @@ extension Diagnosis {
     /// What can be seen of a club without opening its database.
     ///
     /// - Parameters:
-    ///   - database: where the members are.
+    ///   - database: where the members are; `nil` if that is not known.
     ///   - snapshots: the folder of the kiosk's snapshots; by default beside the database.
     ///   - passes: the file that configures which passes the kiosk takes, if it has one.
     ///   - scenarios: the file with the kiosk's scenarios, if it has one.
     public static func clubChecks(
-        database: DatabaseLocation = .standard(),
+        database: DatabaseLocation? = .standard(),
         snapshots: String? = nil,
         passes: String? = nil,
         scenarios: String? = nil
     ) -> [Check] {
         var checks: [Check] = []
-        if case .file(let path) = database {
-            let path = URL(fileURLWithPath: path).path
-            checks += [databaseCheck(path), spaceCheck(path), fileSystemCheck(path), backupCheck(path, snapshots)]
+        switch database {
+        case .file(let path): checks = databaseChecks(URL(fileURLWithPath: path).path, snapshots)
+        case .inMemory: break
+        case nil:
+            checks = databaseChecks("", snapshots).map { check in
+                Check(id: check.id, title: check.title, looksAt: check.looksAt, explanation: check.explanation) { _ in
+                    .cannotTell("Where the club is, the kiosk's file does not say: see club.configuration.")
+                }
+            }
         }
         return checks + [passesCheck(passes), pollingCheck(passes), scenariosCheck(scenarios), serviceCheck]
+    }
+
+    private static func databaseChecks(_ path: String, _ snapshots: String?) -> [Check] {
+        [databaseCheck(path), spaceCheck(path), fileSystemCheck(path), backupCheck(path, snapshots)]
     }
 
     private static func databaseCheck(_ path: String) -> Check {
@@ -335,15 +346,37 @@ extension Diagnosis {
         }
     }
 
-    /// The properties that systemd has of the service; `nil` without systemd.
-    private static func serviceProperties(_ machine: Machine) -> [String: String]? {
-        let names = "LoadState,ActiveState,SubState,NRestarts,Result,UnitFileState,User"
+    /// Properties that systemd has of the service, but for those that are empty; `nil` without systemd.
+    private static func serviceProperties(_ machine: Machine, _ names: String = state) -> [String: String]? {
         guard let outcome = machine.run("systemctl", ["show", service, "--property=" + names]), outcome.status == 0
         else { return nil }
         return outcome.output.split(separator: "\n").reduce(into: [:]) { properties, line in
             let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2, !parts[1].isEmpty { properties[String(parts[0])] = String(parts[1]) }
         }
+    }
+
+    private static let state = "LoadState,ActiveState,SubState,NRestarts,Result,UnitFileState,User"
+    private static let restrictions =
+        "ExecStart,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,StateDirectory,RuntimeDirectory"
+
+    /// Returns what the kiosk's service may use of the files of the machine; `nil` if it does not read that file.
+    package static func serviceSandbox(reading file: String, on machine: Machine) -> ServiceSandbox? {
+        guard let properties = serviceProperties(machine, restrictions),
+            properties["ExecStart"]?.contains("--config \(file) ") == true
+        else { return nil }
+        func words(_ name: String) -> [Substring] { (properties[name] ?? "").split(separator: " ") }
+        var sandbox = ServiceSandbox()
+        if ["yes", "tmpfs", "read-only"].contains(properties["ProtectHome"]) {
+            sandbox.hidden += ["/home", "/root", "/run/user"]
+        }
+        if properties["PrivateTmp"] == "yes" { sandbox.hidden += ["/tmp", "/var/tmp"] }
+        if properties["ProtectSystem"] == "strict" {
+            sandbox.writable =
+                words("ReadWritePaths").map { String($0.drop { "-+".contains($0) }) }
+                + words("StateDirectory").map { "/var/lib/" + $0 } + words("RuntimeDirectory").map { "/run/" + $0 }
+        }
+        return sandbox
     }
 
     /// Returns the user whom the kiosk's service runs as; `nil` if it is not installed, or runs as root.
@@ -403,6 +436,35 @@ extension Diagnosis {
             return .warning(sentence, evidence: evidence, remedy: remedy)
         }
         return .fine("The kiosk's service runs.", evidence: evidence)
+    }
+}
+
+/// What a service of systemd may use of the files of the machine.
+package struct ServiceSandbox: Sendable {
+    /// Below which it may write; `nil` for everywhere.
+    var writable: [String]?
+    /// Below which it sees other files, or none.
+    var hidden: [String] = []
+
+    /// Why it cannot use a path, and what to do.
+    package func fault(_ path: String, writing: Bool) -> (message: String, hint: String)? {
+        let paths = [path, URL(fileURLWithPath: path).resolvingSymlinksInPath().path]
+        func isBelow(_ folders: [String]) -> Bool {
+            folders.contains { folder in paths.contains { ($0 + "/").hasPrefix(folder + "/") } }
+        }
+        if isBelow(hidden) {
+            return (
+                "the service sees neither homes nor temporary files: \(path)",
+                "Move it, such as to /etc/clubkit or /var/lib/clubkit."
+            )
+        }
+        guard writing, let writable, !isBelow(writable) else { return nil }
+        let folder = FileSteps.folder(of: path).dropLast()
+        return (
+            "the service may not write in \(folder)",
+            "Choose a place in /var/lib/clubkit, or let it: 'sudo systemctl edit \(Diagnosis.service)', and there "
+                + "[Service] and ReadWritePaths=\(folder)"
+        )
     }
 }
 

@@ -43,7 +43,7 @@ enum DatabaseFiles {
         return files(path).contains { Identity($0) == identity }
     }
 
-    private static func files(_ path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
+    static func files(_ path: String) -> [String] { [path, path + "-wal", path + "-shm"] }
 
     /// What repairs and upgrades kept of a database as it was before, beside it, with its logs, and the snapshots beside
     /// it.
@@ -168,14 +168,17 @@ enum DatabaseFiles {
         guard source >= 0 else { throw failure(attempt) }
         defer { close(source) }
         try taking(attempt) { () throws(FileSteps.Failure) in
-            let target = try FileSteps.create(place)
+            // A part of it would be taken for all.
+            let part = place + ".part"
+            unlink(part)
+            let target = try FileSteps.create(part)
             defer { close(target) }
             do throws(FileSteps.Failure) {
-                try read(source) { part throws(FileSteps.Failure) in try FileSteps.write(part, to: target) }
+                try read(source) { bytes throws(FileSteps.Failure) in try FileSteps.write(bytes, to: target) }
                 try FileSteps.synchronise(target)
+                try FileSteps.move(part, toFree: place)
             } catch {
-                // A part of it would be taken for all.
-                unlink(place)
+                unlink(part)
                 throw error
             }
         }
@@ -223,7 +226,9 @@ enum DatabaseFiles {
 
     /// Copies a database and what is in its log, for the same owner.
     static func copyWithLog(_ path: String, to place: String, _ attempt: String) throws(ClubError) {
-        for ending in ["", "-wal"] where ending.isEmpty || hasContent(path + ending) {
+        // Where the database is, its log is too.
+        if !exists(place) { unlink(place + "-wal") }
+        for ending in ["-wal", ""] where ending.isEmpty || hasContent(path + ending) {
             try copy(path + ending, to: place + ending, attempt)
             give(place + ending, toOwnerOf: path)
         }

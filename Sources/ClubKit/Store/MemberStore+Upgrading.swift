@@ -69,12 +69,10 @@ extension MemberStore {
     /// What came back counts as a device of its own from then on, since others may have heard of the visits that it
     /// lacks.
     ///
-    /// - Throws: ``ClubError/Kind/cannotOpen`` if no former one is there.
+    /// - Throws: ``ClubError/Kind/cannotOpen`` if no former one is there that is whole.
     package static func undoUpgrade(_ configuration: ClubConfiguration) throws(ClubError) -> UpgradeUndoing {
         let attempt = undoAttempt
-        guard let path = try closedFile(configuration, attempt),
-            let former = former(path).last(where: { !$0.hasSuffix("-wal") })
-        else { throw ClubError(.cannotOpen, attempting: attempt, detail: "no database from before an upgrade is kept") }
+        guard let path = try closedFile(configuration, attempt) else { throw nothingKept }
 
         let lock = try DatabaseFiles.lock(path, attempt)
         var isReplaced = false
@@ -83,7 +81,7 @@ extension MemberStore {
         let folder = try WorkFolder(beside: path, attempt)
         defer { folder.remove() }
         let (old, new) = (folder.path + "/old.sqlite", folder.path + "/new.sqlite")
-        try DatabaseFiles.copyWithLog(former, to: old, attempt)
+        guard let former = try copySoundFormer(of: path, to: old) else { throw nothingKept }
         try DatabaseFiles.copyWithLog(path, to: new, attempt)
         let visitsSince = try ClubError.wrapping(attempt) {
             let queue = try DatabaseQueue(path: old)
@@ -102,6 +100,23 @@ extension MemberStore {
         let kept = try Replacement.replace(path, by: old, keeping: place, attempt)
         isReplaced = true
         return UpgradeUndoing(restoredFrom: former, keptFile: kept, visitsSince: visitsSince)
+    }
+
+    private static var nothingKept: ClubError {
+        ClubError(.cannotOpen, attempting: undoAttempt, detail: "no sound database from before an upgrade is kept")
+    }
+
+    /// Copies the latest database that an upgrade kept and that is whole, and returns its path.
+    private static func copySoundFormer(of path: String, to copy: String) throws(ClubError) -> String? {
+        for former in former(path).reversed() where !former.hasSuffix("-wal") {
+            try DatabaseFiles.copyWithLog(former, to: copy, undoAttempt)
+            let isSound = try? DatabaseQueue(path: copy).inDatabase { db in
+                try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok"
+            }
+            if isSound == true { return former }
+            for file in DatabaseFiles.files(copy) { unlink(file) }
+        }
+        return nil
     }
 
     /// The path of a database, without symbolic links, with what a repair of before left to do done; `nil` in memory.

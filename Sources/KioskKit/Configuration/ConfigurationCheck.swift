@@ -3,22 +3,25 @@ import Diagnosis
 import Foundation
 
 extension Diagnosis {
-    /// Whether the kiosk's file can be used, and the files that it names; passes and scenarios have checks of their own.
+    /// Whether the kiosk's file can be used, and the files that it names, besides passes and scenarios.
     ///
     /// - Parameter path: the file; `nil` if the kiosk has none.
     package static func configurationCheck(_ path: String?) -> Check {
         Check(
             id: "club.configuration",
             title: "The kiosk's file can be used",
-            looksAt: "\(KioskFile.standardPath), or the file that \(KioskFile.variable) names; its theme and programs",
+            looksAt: "\(KioskFile.standardPath), or the file that \(KioskFile.variable) names; the service's unit",
             explanation: "A wrong word in it, or a file that it names and is not there, keeps the kiosk from opening."
         ) { machine in
             guard let path else { return .fine("The kiosk has no file: its options say all.") }
             var faults: [String]
             do {
                 let file = try machine.asUser { try KioskFile(path: path, root: machine.root) }
-                faults = machine.asUser { file.fileFindings([.database, .theme, .program], root: machine.root) }
-                    .map(\.text)
+                faults = machine.asUser {
+                    // Passes and scenarios have checks of their own.
+                    file.fileFindings(KioskFile.Content.all.subtracting([.passes, .scenarios]), root: machine.root)
+                }.map(\.text)
+                faults += file.findings(on: machine).map(\.text)
             } catch let error as KioskFileError {
                 if error.unreadable == EACCES, geteuid() != 0, machine.root.isEmpty {
                     return .cannotTell(

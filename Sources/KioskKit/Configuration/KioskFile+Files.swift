@@ -1,6 +1,7 @@
 import CardCore
 import ClubKit
 import ClubScenarios
+import Diagnosis
 import Foundation
 import ReaderKit
 
@@ -26,43 +27,75 @@ extension KioskFile {
     ///   - contents: which files are looked at.
     ///   - root: what stands before each path, of a machine whose files are in a folder.
     package func fileFindings(_ contents: Set<Content> = Content.all, root: String = "") -> [FileFinding] {
+        named(contents) { value, content, setting, key in
+            if let fault = Self.accessFault(value, content, root) {
+                let hint = "Check the path, and that the kiosk's user may use the file."
+                return [finding(setting, key, fault, hint)]
+            }
+            return Self.contentFaults(root + value, content).map { FileFinding(file: value, finding: $0) }
+        }
+    }
+
+    /// What the machine keeps the kiosk from: ports that are root's, and what its service does not see or may not write.
+    package func findings(on machine: Machine) -> [FileFinding] {
+        var findings: [FileFinding] = []
+        if let sandbox = Diagnosis.serviceSandbox(reading: path, on: machine) {
+            findings = named(Content.all) { value, content, setting, key in
+                let path = content.path(value)
+                guard path.hasPrefix("/"), let fault = sandbox.fault(path, writing: content.isWritten) else {
+                    return []
+                }
+                return [finding(setting, key, fault.message, fault.hint)]
+            }
+        }
+        let lowest = machine.number("/proc/sys/net/ipv4/ip_unprivileged_port_start") ?? 1024
+        if machine.user.id != 0, let setting = settings["http.address"], let text = setting.values.first,
+            let port = ListenAddress(text)?.port, port < lowest
+        {
+            let fault = "only root may listen on ports below \(lowest)"
+            findings.append(finding(setting, "http.address", fault, "Choose another port, such as 8080."))
+        }
+        return findings
+    }
+
+    private func named(
+        _ contents: Set<Content>,
+        _ look: (String, Content, Setting, String) -> [FileFinding]
+    ) -> [FileFinding] {
         Key.all.flatMap { key -> [FileFinding] in
             guard let content = key.content, contents.contains(content), let setting = settings[key.name] else {
                 return []
             }
-            return setting.values.flatMap { value -> [FileFinding] in
-                if let fault = Self.accessFault(value, content, root) {
-                    let finding = ScenarioConfiguration.Finding(
-                        line: setting.line,
-                        column: setting.column,
-                        path: key.name,
-                        message: fault,
-                        hint: "Check the path, and that the kiosk's user may use the file."
-                    )
-                    return [FileFinding(file: path, finding: finding, isUnreadable: true)]
-                }
-                return Self.contentFaults(root + value, content).map { FileFinding(file: value, finding: $0) }
-            }
+            return setting.values.flatMap { look($0, content, setting, key.name) }
         }
+    }
+
+    private func finding(_ setting: Setting, _ key: String, _ message: String, _ hint: String) -> FileFinding {
+        let (line, column) = (setting.line, setting.column)
+        return FileFinding(
+            file: path,
+            finding: .init(line: line, column: column, path: key, message: message, hint: hint),
+            isUnreadable: true
+        )
     }
 
     /// Why a file cannot be opened; `nil` if it can, or need not be there.
     private static func accessFault(_ value: String, _ content: Content, _ root: String) -> String? {
         var status = stat()
+        let place = root + FileSteps.absolute(value)
         switch content {
         case .database:
-            let place = root + FileSteps.absolute(value)
             if stat(place, &status) == 0 {
                 guard status.st_mode & S_IFMT == S_IFREG else { return "the database is no file: \(value)" }
                 guard isAllowed(place, R_OK | W_OK) else { return "the database may not be changed: \(value)" }
             }
-            // SQLite makes files beside it. Folders that are missing are made.
-            var folder = FileSteps.folder(of: place)
-            while !isAllowed(folder, F_OK), errno == ENOENT { folder = FileSteps.folder(of: String(folder.dropLast())) }
-            guard !isAllowed(folder, W_OK | X_OK) else { return nil }
-            return "nothing can be made in \(folder.dropFirst(root.count)): \(String(cString: strerror(errno)))"
+            // SQLite makes files beside it.
+            return makingFault(FileSteps.folder(of: place), root)
+        case .socket: return makingFault(FileSteps.folder(of: place), root)
+        case .token: return stat(place, &status) == 0 ? nil : makingFault(FileSteps.folder(of: place), root)
+        case .folder: return makingFault(place + "/", root)
         case .program:
-            let path = String(value.drop { $0 != "=" }.dropFirst())
+            let path = content.path(value)
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
                 .split(separator: ":").map { $0 + "/" }
             let isThere = (path.contains("/") ? [""] : folders).contains { folder in
@@ -80,6 +113,14 @@ extension KioskFile {
         }
     }
 
+    /// Why nothing can be made in a folder; those that are missing are made.
+    private static func makingFault(_ folder: String, _ root: String) -> String? {
+        var folder = folder
+        while !isAllowed(folder, F_OK), errno == ENOENT { folder = FileSteps.folder(of: String(folder.dropLast())) }
+        guard !isAllowed(folder + ".", W_OK | X_OK) else { return nil }
+        return "nothing can be made in \(folder.dropFirst(root.count)): \(String(cString: strerror(errno)))"
+    }
+
     /// As `access(2)`, for the user whose rights this thread has.
     private static func isAllowed(_ path: String, _ mode: Int32) -> Bool {
         faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
@@ -87,7 +128,7 @@ extension KioskFile {
 
     private static func contentFaults(_ file: String, _ content: Content) -> [ScenarioConfiguration.Finding] {
         switch content {
-        case .database, .program: return []
+        case .database, .program, .socket, .token, .folder: return []
         case .scenarios:
             do throws(ScenarioConfigurationError) {
                 _ = try ScenarioConfiguration(path: file)
@@ -117,7 +158,13 @@ extension KioskFile {
 }
 
 extension KioskFile.Content {
-    package static let all: Set = [Self.database, .passes, .scenarios, .theme, .program]
+    package static let all: Set = [Self.database, .passes, .scenarios, .theme, .program, .socket, .token, .folder]
+
+    /// Whether the kiosk makes it, or files in it or beside it.
+    var isWritten: Bool { [.database, .socket, .token, .folder].contains(self) }
+
+    /// The path in a value.
+    func path(_ value: String) -> String { self == .program ? String(value.drop { $0 != "=" }.dropFirst()) : value }
 }
 
 extension PassConfigurationError {

@@ -20,7 +20,7 @@ extension KioskFile {
         var isSet = false
         /// Options beside which the key does not count, besides its own.
         var yieldsTo: [String] = []
-        /// What stands in the file that it names.
+        /// What stands at the path that it names.
         var content: Content?
 
         /// Whether it takes several values.
@@ -56,9 +56,11 @@ extension KioskFile {
         }
     }
 
-    /// What a file that a key names has in it.
+    /// What a key's path leads to.
     package enum Content: Sendable, Hashable {
-        case database, passes, scenarios, theme, program
+        case database, passes, scenarios, theme, program, token, socket
+        /// A folder of its own.
+        case folder
     }
 
     /// What may stand behind a key.
@@ -316,6 +318,7 @@ extension KioskFile.Key {
             .path,
             initial: "none",
             example: "/var/lib/clubkit/token",
+            content: .token,
             "The file of the secret that other machines need, which is made if it is missing."
         ),
         .init(
@@ -341,6 +344,7 @@ extension KioskFile.Key {
             initial: "none",
             example: "/run/clubkit/messages",
             yieldsTo: ["--replay"],
+            content: .socket,
             "The Unix socket on which programs of the kiosk's user send messages."
         ),
         .init(
@@ -350,6 +354,7 @@ extension KioskFile.Key {
             initial: "none",
             example: "/var/lib/clubkit/messages",
             yieldsTo: ["--replay"],
+            content: .folder,
             "The folder from which messages are taken, one a .json file."
         ),
         .init(
@@ -391,6 +396,7 @@ extension KioskFile.Key {
             .path,
             initial: "beside the database",
             example: "/var/backups/clubkit",
+            content: .folder,
             "The folder of the snapshots, which is that of this database alone."
         ),
     ]

@@ -1,5 +1,6 @@
 import ClubKit
 import ClubScenarios
+import Diagnosis
 import Foundation
 
 /// The file that configures a kiosk: YAML, or JSON, in place of the options of `clubctl kiosk`.
@@ -97,7 +98,11 @@ package struct KioskFileError: Error, Sendable, Hashable, CustomStringConvertibl
 
     init(path: String, unreadable code: Int32) {
         let message = "the file cannot be read: \(String(cString: strerror(code)))"
-        let hint = "Check the path, and that the kiosk's user may read it."
+        var hint = "Check the path, and that the kiosk's user may read it."
+        if code == EACCES, let group = getgrgid(getegid()) {
+            let (name, file) = (String(cString: group.pointee.gr_name), path.shellQuoted)
+            hint = "Let this user read it: sudo chgrp \(name) \(file) && sudo chmod g+r \(file)"
+        }
         self.init(path: path, findings: [.init(line: 0, column: 0, path: "", message: message, hint: hint)])
         unreadable = code
     }

@@ -13,6 +13,12 @@ package struct ListenAddress: Sendable {
         return host == "localhost"
     }
 
+    /// The host as a browser reaches it: where all are listened on, the machine's own name.
+    package var hostInURL: String {
+        if ["0.0.0.0", "::"].contains(host) { return ProcessInfo.processInfo.hostName }
+        return host.contains(":") ? "[\(host)]" : host
+    }
+
     /// Takes `127.0.0.1:8080`, `[::1]:8080`, or a port alone.
     package init?(_ text: String) {
         let colon = text.lastIndex(of: ":")
@@ -22,9 +28,8 @@ package struct ListenAddress: Sendable {
         host = colon.map { text[..<$0].lowercased() } ?? ""
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         // An address of six groups without brackets, or a whole URL.
-        if host.isEmpty ? text.hasPrefix("[") : host.contains("/") || (host.contains(":") && !text.hasPrefix("[")) {
-            return nil
-        }
+        if host.isEmpty ? text.hasPrefix("[") : host.contains(where: "/[]".contains) { return nil }
+        if host.contains(":"), !text.hasPrefix("[") { return nil }
         if host.isEmpty { host = "127.0.0.1" }
     }
 

@@ -127,11 +127,11 @@ private struct Examination {
         }
         // A file that cannot be used is told of by its check.
         let file = configuration.flatMap { try? KioskFile(path: $0) }
-        let place = (try? ClubPlace.find(environment: environment))?.database
+        let place = try? ClubPlace.find(environment: environment).database
         diagnosis = Diagnosis(
             checks: Diagnosis.readerChecks + [Diagnosis.configurationCheck(configuration)]
                 + Diagnosis.clubChecks(
-                    database: command.database.map { .file(path: $0) } ?? place ?? .standard(environment: environment),
+                    database: command.database.map { .file(path: $0) } ?? place,
                     snapshots: command.snapshotFolder ?? file?["backups.folder"],
                     passes: command.passes ?? file?["passes"],
                     scenarios: command.scenarios ?? file?["scenarios"]
