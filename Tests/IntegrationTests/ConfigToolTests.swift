@@ -142,6 +142,17 @@ struct ConfigToolTests {
         )
         #expect(message("club.scenarios").hasPrefix("broken: "))
         #expect(message("club.database").contains(scratch.file("data/club.sqlite")), "\(message("club.database"))")
+        // Of a file that cannot be read nobody knows where the club is.
+        _ = try scratch.write("database\n", to: "kiosk.conf")
+        let unknown = try await Tool.readerctl.run(
+            "doctor",
+            "--only",
+            "club.database",
+            "--json",
+            environment: environment
+        )
+        let check = unknown.objects.first { $0["id"] as? String == "club.database" }
+        #expect("\(check?["message"] ?? "")".contains("see club.configuration"), "\(unknown)")
     }
 
     // MARK: - The service's club
@@ -204,6 +215,11 @@ struct ConfigToolTests {
             #expect(outcome.status == 1 && outcome.messages.contains(command), "\(step): \(outcome)")
             #expect(!FileManager.default.fileExists(atPath: scratch.file("home")))
         }
+        // The shell opens what that user does not see.
+        let exported = try await run(["export", "members.csv"])
+        #expect(exported.messages.contains(" export - --type csv > members.csv"), "\(exported)")
+        let imported = try await run(["import", "--merge", "/home/a/b c.musrl"])
+        #expect(imported.messages.contains(" import --merge - < '/home/a/b c.musrl'"), "\(imported)")
         let json = try await run(["stats", "--json"])
         #expect((json.objects.first?["error"] as? [String: Any])?["code"] as? String == "accessDenied")
         // What root made belongs to the owner of the folder.

@@ -159,6 +159,11 @@ struct UpgradeTests {
         let club = try await openClub(configuration)
         #expect(try await club.receive(tap("New")).outcome == .created)
         try await club.close()
+        // The part of a copy that somebody made later, and one without an end.
+        let former = try bytes(directory.file(kept))
+        for (ending, size) in [("20990101T000000Z", former.count / 2), ("20990101T000000Z.part", 10)] {
+            try Data(former.prefix(size)).write(to: URL(fileURLWithPath: "\(path).before-upgrade-\(ending)"))
+        }
         let report = try MemberStore.undoUpgrade(configuration)
         #expect(report.visitsSince == 1)
         #expect(report.restoredFrom == directory.file(kept))

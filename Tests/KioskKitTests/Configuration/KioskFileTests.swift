@@ -84,6 +84,7 @@ struct KioskFileTests {
         ("screen: dark", "1:9", "expected keys with values, found \"dark\"", "The keys are: theme, language"),
         ("readers: replay:day.capture", "1:10", "expected readers", "pcsc:"),
         ("http: { address: 'http://club.example/' }", "1:18", "expected an address and a port", "127.0.0.1:8080"),
+        ("http: { address: '[::1' }", "1:18", "expected an address and a port", "127.0.0.1:8080"),
         ("http: { address: '0.0.0.0:8080' }", "1:9", "is reached by other machines", "Add 'tokenFile'"),
         ("http: { names: [club.example] }", "1:9", "nothing is served to browsers", "Add 'address'"),
         ("http: { address: 8080, names: ['a:1'] }", "1:32", "expected names of hosts", "without a port"),
@@ -184,6 +185,64 @@ struct KioskFileTests {
         for name in ["scenarios.yaml", "theme.yaml", "passes.json"] { unlink("\(folder)/\(name)") }
         let absent = try KioskFile(path: folder + "/kiosk.conf").fileFindings()
         #expect(absent.count == 5 && absent.allSatisfy { $0.isUnreadable && $0.file.hasSuffix("/kiosk.conf") })
+    }
+
+    @Test("What the kiosk makes has a place in which it can be made")
+    func madeFiles() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try Data().write(to: URL(fileURLWithPath: folder + "/plain"))
+        func faults(_ place: String) throws -> [String] {
+            let text = """
+                messages: { socket: \(place)/s, folder: \(place) }
+                backups: { folder: \(place) }
+                http: { address: 8080, tokenFile: \(place)/token }
+                """
+            return try KioskFile(text: text, path: folder + "/kiosk.conf").fileFindings().map(\.finding.path)
+        }
+        #expect(try faults("new/folders").isEmpty)
+        #expect(try faults("plain") == ["http.tokenFile", "messages.socket", "messages.folder", "backups.folder"])
+        try FileManager.default.createDirectory(atPath: folder + "/token", withIntermediateDirectories: true)
+        #expect(try faults(".").isEmpty)
+    }
+
+    @Test("What the service may not use by its unit, and ports of root's, are named")
+    func service() throws {
+        let root = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try FileManager.default.createDirectory(atPath: root + "/usr/bin", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        func unit(_ properties: String) throws {
+            let script =
+                "#!/bin/sh\ncat <<END\nExecStart={ argv[]=/usr/bin/clubctl kiosk --config /etc/kiosk.conf ; }\n"
+            try Data((script + properties + "\nEND\n").utf8).write(
+                to: URL(fileURLWithPath: root + "/usr/bin/systemctl")
+            )
+            chmod(root + "/usr/bin/systemctl", 0o755)
+        }
+        let text = """
+            database: /srv/club.sqlite
+            passes: /home/a/passes.json
+            scenarios: /srv/scenarios.yaml
+            messages: { socket: /run/clubkit/s, folder: /tmp/messages, programs: { a: /root/a, b: b } }
+            backups: { folder: /media/disk/club }
+            http: { address: 80 }
+            """
+        func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000) throws -> [String] {
+            let machine = Machine(root: root, user: .init(name: "kiosk", id: user, groups: [user]))
+            return try KioskFile(text: text, path: path).findings(on: machine).map(\.finding.path)
+        }
+        let strict =
+            "ProtectSystem=strict\nStateDirectory=clubkit\nRuntimeDirectory=clubkit\nReadWritePaths=-/media/disk"
+        try unit(strict + "\nProtectHome=yes\nPrivateTmp=yes")
+        #expect(try faults() == ["database", "passes", "messages.folder", "messages.programs", "http.address"])
+        try unit(strict)
+        #expect(try faults() == ["database", "messages.folder", "http.address"])
+        try unit("ProtectSystem=full")
+        #expect(try faults() == ["http.address"])
+        #expect(try faults(user: 0).isEmpty)
+        try unit(strict)
+        #expect(try faults("/home/a/own.conf", user: 0).isEmpty)
     }
 
     // MARK: - Text
