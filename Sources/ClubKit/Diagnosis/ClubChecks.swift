@@ -23,7 +23,7 @@ extension Diagnosis {
         var checks: [Check] = []
         switch database {
         case .file(let path): checks = databaseChecks(URL(fileURLWithPath: path).path, snapshots)
-        case .inMemory: break
+        case .some: break
         case nil:
             checks = databaseChecks("", snapshots).map { check in
                 Check(id: check.id, title: check.title, looksAt: check.looksAt, explanation: check.explanation) { _ in
