@@ -1,4 +1,5 @@
 import ClubKit
+import Diagnosis
 import Foundation
 import Testing
 
