@@ -273,7 +273,10 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
-        .testTarget(name: "KioskKitTests", dependencies: ["ClubKit", "Diagnosis", "KioskKit", "ReaderKit", "TestSupport"]),
+        .testTarget(
+            name: "KioskKitTests",
+            dependencies: ["ClubKit", "Diagnosis", "KioskKit", "ReaderKit", "TestSupport"]
+        ),
         .testTarget(
             name: "KioskWebTests",
             dependencies: ["KioskWeb", "ReaderKitTesting", "TestSupport"],
