@@ -348,7 +348,7 @@ private final class SilentServer {
     }
 
     /// A server may name any method.
-    @Test(arguments: ["CONNECT", "TRACE", "HEAD", "OPTIONS", "-", "post"])
+    @Test(arguments: ["CONNECT", "HEAD", "OPTIONS", "-", "post"])
     func oddMethodsHaveAnswers(_ method: String) async throws {
         var session = session
         session.wholeTimeout = .seconds(20)
@@ -363,7 +363,7 @@ private final class SilentServer {
         let server = try SilentServer()
         let path = Self.temporary()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try Data(count: 32 << 20).write(to: URL(fileURLWithPath: path))
+        try Data(count: 8 << 20).write(to: URL(fileURLWithPath: path))
         let client = try client("\(scheme)://127.0.0.1:\(server.port)/")
         let upload = SirenAction(
             name: "a",

@@ -184,7 +184,8 @@ extension SirenField {
         let unit = step * Decimal(FieldFormat.unit(of: type) ?? 1)
         // Weeks begin with Mondays, and 1970 with a Thursday.
         let start = least ?? (type == .week ? .exact(Decimal(-259_200_000)) : .exact(0))
-        guard case .exact(let value) = value, case .exact(let start) = start else { return nil }
+        // Each step leads there from itself, also one too large to compute with.
+        guard case .exact(let value) = value, case .exact(let start) = start, value != start else { return nil }
         var (steps, whole) = ((value - start) / unit, Decimal())
         NSDecimalRound(&whole, &steps, 0, .plain)
         guard whole * unit == value - start else { return problem(.stepMismatch, "steps of \(step)", input) }
