@@ -396,6 +396,8 @@ struct Kiosk: ToolCommand {
         _ database: DatabaseLocation,
         _ output: Output
     ) async {
+        // A library that has just been started finds its readers one by one.
+        guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
         let all = await backend.listing().readers
         let missing = readers.missing(in: all)
         if !missing.isEmpty {

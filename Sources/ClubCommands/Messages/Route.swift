@@ -62,7 +62,7 @@ struct Route: DatabaseCommand {
     // MARK: Reading
 
     private func messages() async throws -> [Message] {
-        let source = MessageSource(.command, name: NSUserName())
+        let source = MessageSource(.command, name: ActionOptions.user ?? "")
         if let type {
             let text = payload ?? "{}"
             let message = try MessageText(name: "--payload", source: source).message(Array(text.utf8), line: 1)

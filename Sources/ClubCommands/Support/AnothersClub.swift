@@ -110,6 +110,8 @@ struct ServiceUser {
         guard geteuid() == 0, stat(FileSteps.folder(of: FileSteps.absolute(file)), &status) == 0, status.st_uid != 0,
             let user = getpwuid(status.st_uid)?.pointee
         else { return }
+        // Who calls is known by then.
+        _ = ActionOptions.user
         guard initgroups(user.pw_name, user.pw_gid) == 0, setgid(user.pw_gid) == 0, setuid(user.pw_uid) == 0 else {
             throw ToolFailure("could not become the user \(String(cString: user.pw_name)).")
         }

@@ -232,10 +232,9 @@ struct ActionOptions: ParsableArguments, Sendable {
     }
 
     /// Whoever called `sudo`, since the service's user is nobody who decides.
-    private static var user: String? {
+    static let user: String? =
         ProcessInfo.processInfo.environment["SUDO_USER"]
-            ?? getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) }
-    }
+        ?? getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) }
 }
 
 struct ConfirmationOptions: ParsableArguments, Sendable {
