@@ -10,7 +10,8 @@ extension Diagnosis {
         Check(
             id: "club.configuration",
             title: "The kiosk's file can be used",
-            looksAt: "\(KioskFile.standardPath), or the file of \(KioskFile.variable); what it names; the service's unit",
+            looksAt:
+                "\(KioskFile.standardPath), or the file of \(KioskFile.variable); what it names; the service's unit",
             explanation: "A wrong word in it, or a file that it names and is not there, keeps the kiosk from opening."
         ) { machine in
             guard let path else { return .fine("The kiosk has no file: its options say all.") }
