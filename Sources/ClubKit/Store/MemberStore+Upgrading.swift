@@ -142,11 +142,13 @@ extension MemberStore {
         defer { try? store.close() }
         let errors = try await store.check().filter { $0.severity == .error }
         guard errors.isEmpty else {
-            throw ClubError(
+            var error = ClubError(
                 .corrupt,
                 attempting: upgradeAttempt,
                 detail: "it is as it was, since the check found: " + errors.map(\.message).joined(separator: "; ")
             )
+            error.advice = "'clubctl check --repair' mends it and keeps what it was; then it is upgraded."
+            throw error
         }
         return try await store.read(upgradeAttempt) { db in
             (
