@@ -456,11 +456,14 @@ private let passwordForm = """
         /// Waits for a prompt, types, and returns what was seen until it was read.
         func type(_ text: String, _ read: @escaping @Sendable (TerminalConsole) -> String?) async -> (String?, String) {
             let line = line
-            let reading = Task.detached { read(TerminalConsole(input: line, output: line)) }
+            // A thread of its own: those of tasks may all wait in `receive`.
+            let (words, word) = AsyncStream<String?>.makeStream()
+            Thread.detachNewThread { word.yield(read(TerminalConsole(input: line, output: line))) }
             var seen: [UInt8] = []
             receive(&seen)
             _ = Array(text.utf8).withUnsafeBytes { write(screen, $0.baseAddress, $0.count) }
-            let result = await reading.value
+            var all = words.makeAsyncIterator()
+            let result = await all.next() ?? nil
             _ = fcntl(screen, F_SETFL, O_NONBLOCK)
             while receive(&seen) {}
             _ = fcntl(screen, F_SETFL, 0)
