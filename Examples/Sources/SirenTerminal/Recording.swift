@@ -101,8 +101,13 @@ package final class Secrets: Sendable {
 
     /// The bytes of what is no text in UTF-8, without the secrets.
     func hidden(in data: Data) -> Data {
-        // Each byte is a character.
-        String(data: data, encoding: .isoLatin1).flatMap { hidden(in: $0).data(using: .isoLatin1) } ?? Data()
+        // Each byte is a character. What stands before a secret may be its length, and look like a letter.
+        guard var text = String(data: data, encoding: .isoLatin1) else { return Data() }
+        for secret in all.withLock({ $0 }).sorted(by: { $0.count > $1.count }) where secret.count > 3 {
+            let bytes = String(data: Data(secret.utf8), encoding: .isoLatin1) ?? secret
+            for form in [bytes, secret] { text = text.replacing(form, with: "***") }
+        }
+        return hidden(in: text).data(using: .isoLatin1) ?? Data()
     }
 
     /// All forms of a character, as a regular expression.

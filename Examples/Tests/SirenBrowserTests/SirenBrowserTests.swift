@@ -262,6 +262,11 @@ private let passwordForm = """
             secrets.hidden(in: Data([0x80]) + Data("geheim".utf8) + Data([0xBF]))
                 == Data([0x80, 0x2A, 0x2A, 0x2A, 0xBF])
         )
+        // In CBOR the length stands before a text, and 0x66 is an f.
+        let cbor = Data([0xA1, 0x61, 0x6B, 0x66]) + Data("geheim".utf8) + Data([0xFF])
+        #expect(secrets.hidden(in: cbor) == Data([0xA1, 0x61, 0x6B, 0x66, 0x2A, 0x2A, 0x2A, 0xFF]))
+        secrets.add("schlüssel")
+        #expect(secrets.hidden(in: Data([0xFF]) + Data("schlüssel".utf8)) == Data([0xFF, 0x2A, 0x2A, 0x2A]))
     }
 
     @Test func whatIsNoAddressIsNeitherRecordedNorShown() throws {

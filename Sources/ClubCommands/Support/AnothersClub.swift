@@ -23,27 +23,40 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
             .map { ["env", "\(KioskFile.variable)=\($0)"] }
         var words = (variable ?? []) + CommandLine.arguments
         // Of a home that user sees nothing: the shell opens its files.
-        let redirection = user == "root" ? "" : Self.redirect(&words)
+        let redirection = user == "root" ? nil : Self.redirect(&words)
         let sudo = user == "root" ? "sudo" : "sudo -u \(user.shellQuoted)"
-        let command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))\(redirection)"
+        var command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))"
+        switch redirection {
+        case nil: break
+        case .from(let file): command += " < \(file.shellQuoted)"
+        // As the tool makes files: for this user alone, and in the place of none.
+        case .to(let file): command = "(umask 077; set -C; \(command) > \(file.shellQuoted))"
+        }
         let files = words.dropFirst().filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
         let hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
         return "this user may not use \(path), which belongs to the user \(user). Run it as that user:\n  \(command)"
             + hint
     }
 
-    /// Replaces the file of an import or export by a standard stream, and returns what the shell takes it from.
-    private static func redirect(_ words: inout [String]) -> String {
-        func format(_ word: String) -> TransferFormat? {
-            word.hasPrefix("-") ? nil : TransferFormat(pathExtension: (word as NSString).pathExtension)
-        }
-        guard let sign = ["import": " < ", "export": " > "].first(where: { words.contains($0.key) }),
-            let index = words.lastIndex(where: { format($0) != nil }), let format = format(words[index])
-        else { return "" }
+    private enum Redirection {
+        case from(String)
+        case to(String)
+    }
+
+    /// Replaces the file of an import or export by a standard stream.
+    private static func redirect(_ words: inout [String]) -> Redirection? {
+        guard !words.contains("--json"), let verb = words.firstIndex(where: { ["import", "export"].contains($0) }),
+            let index = words.lastIndex(where: {
+                !$0.hasPrefix("-") && TransferFormat(pathExtension: ($0 as NSString).pathExtension) != nil
+            })
+        else { return nil }
         let file = words[index]
         words[index] = "-"
-        if sign.key == "export", !words.contains("--type") { words += ["--type", format.rawValue] }
-        return sign.value + file.shellQuoted
+        if words[verb] == "import" { return .from(file) }
+        if words[verb - 1] != "visits", !words.contains(where: { $0.hasPrefix("--type") }) {
+            words += ["--type", TransferFormat(pathExtension: (file as NSString).pathExtension)?.rawValue ?? ""]
+        }
+        return .to(file)
     }
 
     /// Refuses a database that belongs to another user, before anything is made in its place.
@@ -101,20 +114,6 @@ struct ServiceUser {
         let name = Diagnosis.serviceUser(on: Machine()) ?? "clubkit"
         guard let user = Machine.User.named(name)?.user, let entry = getpwnam(name) else { return nil }
         (self.user, group) = (user, entry.pointee.pw_gid)
-    }
-
-    /// Makes root the user to whom the folder of a file belongs, for good: in a folder of another's links lead no further
-    /// than that user gets, and what is made there is that user's.
-    static func become(ownerOf file: String) throws {
-        var status = stat()
-        guard geteuid() == 0, stat(FileSteps.folder(of: FileSteps.absolute(file)), &status) == 0, status.st_uid != 0,
-            let user = getpwuid(status.st_uid)?.pointee
-        else { return }
-        // Who calls is known by then.
-        _ = ActionOptions.user
-        guard initgroups(user.pw_name, user.pw_gid) == 0, setgid(user.pw_gid) == 0, setuid(user.pw_uid) == 0 else {
-            throw ToolFailure("could not become the user \(String(cString: user.pw_name)).")
-        }
     }
 
     /// Does some work as that user, in all threads: links that somebody planted in its folders lead no further than that

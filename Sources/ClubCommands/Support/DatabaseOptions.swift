@@ -23,11 +23,9 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     /// Where the club is, and the kiosk's file that says so.
     ///
     /// - Throws: ``AnothersClub`` if this user may not use it; ``KioskFileError``.
-    ///   Root goes on as the user to whom the club's folder belongs.
     func place() throws -> ClubPlace {
         if let database {
             try AnothersClub.check(database, mayBeNew: false)
-            try ServiceUser.become(ownerOf: database)
             return ClubPlace(database: .file(path: database))
         }
         let place: ClubPlace
@@ -36,10 +34,7 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         } catch {
             throw error.forThisUser
         }
-        if case .file(let path) = place.database {
-            if place.file != nil { try AnothersClub.check(path, mayBeNew: true) }
-            try ServiceUser.become(ownerOf: path)
-        }
+        if place.file != nil, case .file(let path) = place.database { try AnothersClub.check(path, mayBeNew: true) }
         return place
     }
 

@@ -358,7 +358,8 @@ extension Diagnosis {
 
     private static let state = "LoadState,ActiveState,SubState,NRestarts,Result,UnitFileState,User"
     private static let restrictions =
-        "ExecStart,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,StateDirectory,RuntimeDirectory"
+        "ExecStart,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,StateDirectory,RuntimeDirectory,"
+        + "AmbientCapabilities"
 
     /// Returns what the kiosk's service may use of the files of the machine; `nil` if it does not read that file.
     package static func serviceSandbox(reading file: String, on machine: Machine) -> ServiceSandbox? {
@@ -367,10 +368,11 @@ extension Diagnosis {
         else { return nil }
         func words(_ name: String) -> [Substring] { (properties[name] ?? "").split(separator: " ") }
         var sandbox = ServiceSandbox()
-        if ["yes", "tmpfs", "read-only"].contains(properties["ProtectHome"]) {
+        if ["yes", "tmpfs"].contains(properties["ProtectHome"]) {
             sandbox.hidden += ["/home", "/root", "/run/user"]
         }
         if properties["PrivateTmp"] == "yes" { sandbox.hidden += ["/tmp", "/var/tmp"] }
+        sandbox.mayUseAllPorts = words("AmbientCapabilities").contains("cap_net_bind_service")
         if properties["ProtectSystem"] == "strict" {
             sandbox.writable =
                 words("ReadWritePaths").map { String($0.drop { "-+".contains($0) }) }
@@ -445,21 +447,23 @@ package struct ServiceSandbox: Sendable {
     var writable: [String]?
     /// Below which it sees other files, or none.
     var hidden: [String] = []
+    package var mayUseAllPorts = false
 
     /// Why it cannot use a path, and what to do.
     package func fault(_ path: String, writing: Bool) -> (message: String, hint: String)? {
-        let paths = [path, URL(fileURLWithPath: path).resolvingSymlinksInPath().path]
-        func isBelow(_ folders: [String]) -> Bool {
-            folders.contains { folder in paths.contains { ($0 + "/").hasPrefix(folder + "/") } }
+        func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+        func isBelow(_ path: String, _ folders: [String]) -> Bool {
+            folders.contains { (path + "/").hasPrefix($0 + "/") }
         }
-        if isBelow(hidden) {
+        if isBelow(path, hidden) || isBelow(resolved(path), hidden) {
             return (
                 "the service sees neither homes nor temporary files: \(path)",
                 "Move it, such as to /etc/clubkit or /var/lib/clubkit."
             )
         }
-        guard writing, let writable, !isBelow(writable) else { return nil }
-        let folder = FileSteps.folder(of: path).dropLast()
+        guard writing, let writable, !isBelow(resolved(path), writable.map(resolved)) else { return nil }
+        let parent = String(FileSteps.folder(of: path).dropLast())
+        let folder = parent.isEmpty ? path : parent
         return (
             "the service may not write in \(folder)",
             "Choose a place in /var/lib/clubkit, or let it: 'sudo systemctl edit \(Diagnosis.service)', and there "

@@ -101,9 +101,12 @@ extension MemberStore {
         guard DatabaseFiles.hasContent(path) else {
             throw ClubError(.cannotOpen, attempting: repairAttempt, detail: "there is no such file, or it is empty")
         }
-        if try damage(path) != .pages, let store = try openUnlessDamaged(configuration) {
-            defer { try? store.close() }
-            if let report = try await store.mend(context) { return report }
+        if try damage(path) != .pages {
+            try keepBeforeUpgrade(path, configuration)
+            if let store = try openUnlessDamaged(configuration) {
+                defer { try? store.close() }
+                if let report = try await store.mend(context) { return report }
+            }
         }
         return try await Salvage(path: path, configuration: configuration).run(context, snapshots, choosing)
     }

@@ -37,10 +37,7 @@ extension MemberStore {
             return UpgradeReport()
         }
         var report = UpgradeReport()
-        let migrator = DatabaseSchema.migrator(deviceID: configuration.makeUUID())
-        report.steps = try ClubError.wrapping(attempt) {
-            try openToRead(path).read { db in try DatabaseSchema.pending(in: db, of: migrator) }
-        }
+        report.steps = try ClubError.wrapping(attempt) { try pending(path, configuration) }
         guard !report.steps.isEmpty else {
             WorkFolder.removeLeftovers(beside: path)
             return report
@@ -117,6 +114,20 @@ extension MemberStore {
             for file in DatabaseFiles.files(copy) { unlink(file) }
         }
         return nil
+    }
+
+    private static func pending(_ path: String, _ configuration: ClubConfiguration) throws -> [String] {
+        let migrator = DatabaseSchema.migrator(deviceID: configuration.makeUUID())
+        return try inspect(path, configuration: Configuration(), migrator: migrator)
+    }
+
+    /// Keeps a copy of a database of an earlier version that is about to be opened, and with that migrated.
+    static func keepBeforeUpgrade(_ path: String, _ configuration: ClubConfiguration) throws(ClubError) {
+        guard let steps = try? pending(path, configuration), !steps.isEmpty else { return }
+        let lock = try DatabaseFiles.lock(path, upgradeAttempt)
+        defer { DatabaseFiles.release(lock, spoiling: false) }
+        let place = path + DatabaseFiles.beforeUpgrade + DatabaseFiles.stamp(configuration.clock())
+        try DatabaseFiles.copyWithLog(path, to: DatabaseFiles.free(place), upgradeAttempt)
     }
 
     /// The path of a database, without symbolic links, with what a repair of before left to do done; `nil` in memory.

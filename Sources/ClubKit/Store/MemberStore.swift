@@ -133,20 +133,23 @@ package final class MemberStore: Sendable {
     }
 
     /// Looks, without changing what was committed, whether the file is a club's and not newer than this software.
-    private static func inspect(_ path: String, configuration: Configuration, migrator: DatabaseMigrator) throws {
-        func look(readonly: Bool) throws {
+    ///
+    /// - Returns: the migrations that are missing.
+    @discardableResult
+    static func inspect(_ path: String, configuration: Configuration, migrator: DatabaseMigrator) throws -> [String] {
+        func look(readonly: Bool) throws -> [String] {
             var configuration = configuration
             configuration.readonly = readonly
-            _ = try DatabaseQueue(path: path, configuration: configuration).read { db in
+            return try DatabaseQueue(path: path, configuration: configuration).read { db in
                 try DatabaseSchema.pending(in: db, of: migrator)
             }
         }
         do {
-            try look(readonly: true)
+            return try look(readonly: true)
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
             // Whoever made the file was killed before it had a log. SQLite takes back what was begun, as it does for
             // everybody who opens the file.
-            try look(readonly: false)
+            return try look(readonly: false)
         }
     }
 

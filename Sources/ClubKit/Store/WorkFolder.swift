@@ -76,7 +76,7 @@ final class WorkFolder: Sendable {
     ///   - path: its name. Another folder that has it by now is left alone, unless it is empty.
     ///   - folder: a descriptor of it, through which its files are removed.
     private static func remove(_ path: String, _ folder: Int32) {
-        let endings = ["", "-wal", "-shm", "-journal"]
+        let endings = ["", "-wal", "-shm", "-journal", ".part", "-wal.part"]
         let known = Set(databases.flatMap { name in endings.map { name + $0 } })
         let isThere = FileSteps.isNamed(folder, path)
         let names = isThere ? try? FileManager.default.contentsOfDirectory(atPath: path) : []

@@ -39,18 +39,20 @@ extension KioskFile {
     /// What the machine keeps the kiosk from: ports that are root's, and what its service does not see or may not write.
     package func findings(on machine: Machine) -> [FileFinding] {
         var findings: [FileFinding] = []
-        if let sandbox = Diagnosis.serviceSandbox(reading: path, on: machine) {
+        let sandbox = Diagnosis.serviceSandbox(reading: path, on: machine)
+        if let sandbox {
             findings = named(Content.all) { value, content, setting, key in
                 let path = content.path(value)
-                guard path.hasPrefix("/"), let fault = sandbox.fault(path, writing: content.isWritten) else {
-                    return []
-                }
+                // A secret that is there is only read.
+                let isWritten = content.isWritten && !(content == .token && machine.exists(path))
+                guard path.hasPrefix("/"), let fault = sandbox.fault(path, writing: isWritten) else { return [] }
                 return [finding(setting, key, fault.message, fault.hint)]
             }
         }
         let lowest = machine.number("/proc/sys/net/ipv4/ip_unprivileged_port_start") ?? 1024
-        if machine.user.id != 0, let setting = settings["http.address"], let text = setting.values.first,
-            let port = ListenAddress(text)?.port, port < lowest
+        if machine.user.id != 0, sandbox?.mayUseAllPorts != true, let setting = settings["http.address"],
+            let text = setting.values.first,
+            let port = ListenAddress(text)?.port, port > 0, port < lowest
         {
             let fault = "only root may listen on ports below \(lowest)"
             findings.append(finding(setting, "http.address", fault, "Choose another port, such as 8080."))

@@ -186,6 +186,22 @@ struct UpgradeTests {
         try again.close()
     }
 
+    @Test("A repair upgrades too, and keeps the database as it was before")
+    func repaired() async throws {
+        try putFirstSchema()
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { try $0.execute(sql: "UPDATE member SET num_visits = 7 WHERE id = 3") }
+        try queue.close()
+        let before = try bytes(path)
+        await #expect(throws: ClubError.self) { try await MemberStore.upgrade(configuration) }
+        #expect(try bytes(path) == before)
+        let report = try await Club(configuration: configuration).repair()
+        #expect(!report.mended.isEmpty && report.lost.isEmpty)
+        #expect(try bytes(directory.file(kept)) == before)
+        #expect(try await visits() == 84)
+        #expect(try MemberStore.undoUpgrade(configuration).restoredFrom == directory.file(kept))
+    }
+
     @Test("Nothing is undone without a former database")
     func nothingToUndo() async throws {
         let club = try await openClub(configuration)

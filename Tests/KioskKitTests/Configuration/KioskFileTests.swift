@@ -239,6 +239,8 @@ struct KioskFileTests {
         #expect(try faults() == ["database", "passes", "messages.folder", "messages.programs", "http.address"])
         try unit(strict)
         #expect(try faults() == ["database", "messages.folder", "http.address"])
+        try unit(strict + "\nProtectHome=read-only\nAmbientCapabilities=cap_net_bind_service")
+        #expect(try faults() == ["database", "messages.folder"])
         try unit("ProtectSystem=full")
         #expect(try faults() == ["http.address"])
         #expect(try faults(user: 0).isEmpty)
