@@ -159,6 +159,9 @@ public struct Machine: Sendable {
         return try body()
     }
 
+    /// The group by which this thread opens files, also within ``asUser(_:)``.
+    package static var groupOfThread: UInt32 { UInt32(bitPattern: setfsgid(gid_t.max)) }
+
     /// Whether this process sees and may change everything.
     package var isRoot: Bool { root.isEmpty ? geteuid() == 0 : user.id == 0 }
 

@@ -99,8 +99,7 @@ package struct KioskFileError: Error, Sendable, Hashable, CustomStringConvertibl
     init(path: String, unreadable code: Int32) {
         let message = "the file cannot be read: \(String(cString: strerror(code)))"
         var hint = "Check the path, and that the kiosk's user may read it."
-        // Of this thread, which may judge for another user.
-        if code == EACCES, let group = getgrgid(gid_t(setfsgid(gid_t.max))) {
+        if code == EACCES, let group = getgrgid(Machine.groupOfThread) {
             let (name, file) = (String(cString: group.pointee.gr_name), path.shellQuoted)
             hint = "Let this user read it: sudo chgrp \(name) \(file) && sudo chmod g+r \(file)"
         }

@@ -75,7 +75,10 @@ struct DatabasePathTests {
         try await club.open()
         _ = try await club.receive(tap("A"))
         func fill() throws {
-            try leave(".clubkit-work-aaaaaa", ["copy.sqlite", "copy.sqlite-journal", "old.sqlite-wal.part", "old.sqlite.part"])
+            try leave(
+                ".clubkit-work-aaaaaa",
+                ["copy.sqlite", "copy.sqlite-journal", "old.sqlite-wal.part", "old.sqlite.part"]
+            )
             try leave(".clubkit-work-bbbbbb", ["old.sqlite", "old.sqlite-wal", "new.sqlite", "new.sqlite-shm"])
             try leave(".clubkit-work-cccccc", [])
         }
