@@ -94,8 +94,6 @@ import Testing
     }
 
     @Test func onlyItsOwnerReadsTheFile() async throws {
-        let old = umask(0)
-        defer { umask(old) }
         let cache = try SirenCache(path: path)
         try await cache.keep([StoreRules.record("1")])
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
