@@ -287,15 +287,24 @@ struct FaultTests {
     func missingLog() async throws {
         let club = club()
         try await club.open()
-        for index in 0..<700 { _ = try await club.receive(tap("member \(index % 9)", at: Double(index) * 31)) }
+        func receive(_ numbers: Range<Int>) async throws {
+            for index in numbers { _ = try await club.receive(tap("member \(index % 9)", at: Double(index) * 31)) }
+        }
+        try await receive(0..<700)
+        // A file that is copied during a checkpoint is no older one. The next one waits for more than what comes.
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        let other = try DatabaseQueue(path: path, configuration: configuration)
+        _ = try await other.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try await receive(700..<710)
         let file = directory.file("alone")
         try FileManager.default.copyItem(atPath: path, toPath: file)
         chmod(file, 0o600)
         let copy = Club(configuration: .test(.file(path: file)))
         try await copy.open()
         #expect(try await copy.check() == [])
-        let visits = try await copy.members().map(\.numVisits).reduce(0, +)
-        #expect((1...700).contains(visits))
+        #expect(try await copy.members().map(\.numVisits).reduce(0, +) == 700)
+        try other.close()
     }
 
     @Test("A copy of the database and its log, taken at any moment, is a database of that moment")
