@@ -252,7 +252,7 @@ extension ThroughPCSCD {
         @Test("[real pcscd] readerctl apdu waits for a card, selects and reads")
         func selectsAndReads() async throws {
             let tool = try Tool.readerctl.start([
-                "apdu", "--json", "--timeout", "20", "--app", "ndef", "00A4000C:E103=", "00B00000/0F=",
+                "apdu", "--json", "--timeout", "60", "--app", "ndef", "00A4000C:E103=", "00B00000/0F=",
             ])
             #expect(await tool.message(containing: "Waiting for a card on Virtual PCD") != nil)
             try slot.present(SimulatedType4Tag(message: [0xD0, 0, 0]))
