@@ -159,8 +159,8 @@ public struct Machine: Sendable {
         return try body()
     }
 
-    /// The group by which this thread opens files, also within ``asUser(_:)``.
-    package static var groupOfThread: UInt32 { UInt32(bitPattern: setfsgid(gid_t.max)) }
+    /// The first group of the user as whom this thread opens files, also within ``asUser(_:)``.
+    package static var groupOfThread: UInt32? { getpwuid(UInt32(bitPattern: setfsuid(uid_t.max)))?.pointee.pw_gid }
 
     /// Whether this process sees and may change everything.
     package var isRoot: Bool { root.isEmpty ? geteuid() == 0 : user.id == 0 }

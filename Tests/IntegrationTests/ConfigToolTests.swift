@@ -218,10 +218,12 @@ struct ConfigToolTests {
         // The shell opens what that user does not see.
         let exported = try await run(["export", "members.csv"])
         #expect(exported.messages.contains(" export - --type csv > members.csv"), "\(exported)")
+        let replaced = try await run(["export", "--force", "members.csv"])
+        #expect(replaced.messages.contains("(umask 077; sudo "), "\(replaced)")
         let users = try scratch.write("[]", to: "all users.musrl")
         chmod(users, 0o644)
         let imported = try await run(["import", "--merge", users])
-        #expect(imported.messages.contains(" import --merge - < '\(users)'"), "\(imported)")
+        #expect(imported.messages.contains(" import --merge - --type userList < '\(users)'"), "\(imported)")
         let json = try await run(["stats", "--json"])
         #expect((json.objects.first?["error"] as? [String: Any])?["code"] as? String == "accessDenied")
         // What root made belongs to the owner of the folder.

@@ -30,7 +30,8 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         case nil: break
         case .from(let file): command += " < \(file.shellQuoted)"
         // As the tool makes files: for this user alone, and in the place of none.
-        case .to(let file): command = "(umask 077; set -C; \(command) > \(file.shellQuoted))"
+        case .to(let file):
+            command = "(umask 077; \(words.contains("--force") ? "" : "set -C; ")\(command) > \(file.shellQuoted))"
         }
         let files = words.dropFirst().filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
         let hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
@@ -52,10 +53,11 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         else { return nil }
         let file = words[index]
         words[index] = "-"
-        if words[verb] == "import" { return .from(file) }
+        // A stream has no name that says it.
         if words[verb - 1] != "visits", !words.contains(where: { $0.hasPrefix("--type") }) {
             words += ["--type", TransferFormat(pathExtension: (file as NSString).pathExtension)?.rawValue ?? ""]
         }
+        if words[verb] == "import" { return .from(file) }
         return .to(file)
     }
 

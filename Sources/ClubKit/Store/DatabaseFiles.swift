@@ -163,10 +163,17 @@ enum DatabaseFiles {
     private static let momentStyle = Date.ISO8601FormatStyle.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)
 
     /// Copies a file byte by byte into a new one of mode 0600, and writes it through to the disk.
+    ///
+    /// A link that takes the file's place is not followed: the copy becomes that of the folder's owner, who may not be
+    /// allowed to read where it leads.
     static func copy(_ file: String, to place: String, _ attempt: String) throws(ClubError) {
-        let source = open(file, O_RDONLY | O_CLOEXEC)
+        let source = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard source >= 0 else { throw failure(attempt) }
         defer { close(source) }
+        var status = stat()
+        guard fstat(source, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ClubError(.cannotOpen, attempting: attempt, detail: "\(file) is no regular file")
+        }
         try taking(attempt) { () throws(FileSteps.Failure) in
             // A part of it would be taken for all.
             let part = place + ".part"

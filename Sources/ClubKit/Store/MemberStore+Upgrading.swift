@@ -78,7 +78,7 @@ extension MemberStore {
         let folder = try WorkFolder(beside: path, attempt)
         defer { folder.remove() }
         let (old, new) = (folder.path + "/old.sqlite", folder.path + "/new.sqlite")
-        guard let former = try copySoundFormer(of: path, to: old) else { throw nothingKept }
+        guard let former = copySoundFormer(of: path, to: old, configuration) else { throw nothingKept }
         try DatabaseFiles.copyWithLog(path, to: new, attempt)
         let visitsSince = try ClubError.wrapping(attempt) {
             let queue = try DatabaseQueue(path: old)
@@ -103,17 +103,27 @@ extension MemberStore {
         ClubError(.cannotOpen, attempting: undoAttempt, detail: "no sound database from before an upgrade is kept")
     }
 
-    /// Copies the latest database that an upgrade kept and that is whole, and returns its path.
-    private static func copySoundFormer(of path: String, to copy: String) throws(ClubError) -> String? {
-        for former in former(path).reversed() where !former.hasSuffix("-wal") {
-            try DatabaseFiles.copyWithLog(former, to: copy, undoAttempt)
-            let isSound = try? DatabaseQueue(path: copy).inDatabase { db in
-                try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok"
-            }
-            if isSound == true { return former }
+    /// Copies the latest database of an earlier version that an upgrade kept and that is whole, and returns its path.
+    private static func copySoundFormer(
+        of path: String,
+        to copy: String,
+        _ configuration: ClubConfiguration
+    ) -> String? {
+        former(path).last { former in
+            guard !former.hasSuffix("-wal") else { return false }
             for file in DatabaseFiles.files(copy) { unlink(file) }
+            do {
+                try DatabaseFiles.copyWithLog(former, to: copy, undoAttempt)
+                guard try !pending(copy, configuration).isEmpty else { return false }
+                return try DatabaseQueue(path: copy).inDatabase { db in
+                    // Another program's has no visits.
+                    _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM visit")
+                    return try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok"
+                }
+            } catch {
+                return false
+            }
         }
-        return nil
     }
 
     private static func pending(_ path: String, _ configuration: ClubConfiguration) throws -> [String] {

@@ -99,7 +99,7 @@ package struct KioskFileError: Error, Sendable, Hashable, CustomStringConvertibl
     init(path: String, unreadable code: Int32) {
         let message = "the file cannot be read: \(String(cString: strerror(code)))"
         var hint = "Check the path, and that the kiosk's user may read it."
-        if code == EACCES, let group = getgrgid(Machine.groupOfThread) {
+        if code == EACCES, let group = Machine.groupOfThread.flatMap({ getgrgid($0) }) {
             let (name, file) = (String(cString: group.pointee.gr_name), path.shellQuoted)
             hint = "Let this user read it: sudo chgrp \(name) \(file) && sudo chmod g+r \(file)"
         }

@@ -164,6 +164,12 @@ struct UpgradeTests {
         for (ending, size) in [("20990101T000000Z", former.count / 2), ("20990101T000000Z.part", 10)] {
             try Data(former.prefix(size)).write(to: URL(fileURLWithPath: "\(path).before-upgrade-\(ending)"))
         }
+        // What else may have such a name: another's by a link, a pipe, an empty file, a folder, the present version.
+        let later = (1...5).map { "\(path).before-upgrade-20980101T00000\($0)Z" }
+        #expect(symlink(directory.file(kept), later[0]) == 0 && mkfifo(later[1], 0o600) == 0)
+        try Data().write(to: URL(fileURLWithPath: later[2]))
+        #expect(mkdir(later[3], 0o700) == 0)
+        try FileManager.default.copyItem(atPath: path, toPath: later[4])
         let report = try MemberStore.undoUpgrade(configuration)
         #expect(report.visitsSince == 1)
         #expect(report.restoredFrom == directory.file(kept))
