@@ -165,11 +165,11 @@ struct UpgradeTests {
             try Data(former.prefix(size)).write(to: URL(fileURLWithPath: "\(path).before-upgrade-\(ending)"))
         }
         // What else may have such a name: another's by a link, a pipe, an empty file, a folder, the present version.
-        let later = (1...5).map { "\(path).before-upgrade-20980101T00000\($0)Z" }
-        #expect(symlink(directory.file(kept), later[0]) == 0 && mkfifo(later[1], 0o600) == 0)
-        try Data().write(to: URL(fileURLWithPath: later[2]))
-        #expect(mkdir(later[3], 0o700) == 0)
-        try FileManager.default.copyItem(atPath: path, toPath: later[4])
+        let others = (1...5).map { "\(path).before-upgrade-20980101T00000\($0)Z" }
+        #expect(symlink(directory.file(kept), others[0]) == 0 && mkfifo(others[1], 0o600) == 0)
+        try Data().write(to: URL(fileURLWithPath: others[2]))
+        #expect(mkdir(others[3], 0o700) == 0)
+        try FileManager.default.copyItem(atPath: path, toPath: others[4])
         let report = try MemberStore.undoUpgrade(configuration)
         #expect(report.visitsSince == 1)
         #expect(report.restoredFrom == directory.file(kept))
