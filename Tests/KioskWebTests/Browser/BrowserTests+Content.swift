@@ -56,7 +56,8 @@ extension BrowserTests {
     )
     func scenes(_ language: Language) async throws {
         let theme = Theme.full(language)
-        try await withPage { kiosk, browser in
+        // In this theme from the start: the page is at rest already, as in the first sample.
+        try await withPage(theme) { kiosk, browser in
             for scene in theme.samples {
                 kiosk.show(scene, taps: theme.sampleRows, theme: theme)
                 try await browser.wait(for: "document.body.dataset.kind === '\(scene.kind)'")

@@ -181,7 +181,7 @@ extension BrowserTests {
               .filter((element) => element.checkVisibility() && element.textContent)
               .map((element) => parseFloat(getComputedStyle(element).fontSize) * devicePixelRatio)
             """
-        try await withPage { kiosk, browser in
+        try await withPage(theme) { kiosk, browser in
             for kind in [VisitorScene.Kind.rest, .visit, .readerTrouble, .announcement] {
                 let scene = try #require(theme.samples.first { $0.kind == kind })
                 kiosk.show(scene, taps: theme.sampleRows, theme: theme)
