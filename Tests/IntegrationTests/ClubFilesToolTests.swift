@@ -49,6 +49,32 @@ struct ClubFilesToolTests {
         #expect(try await !club.run("members", "list").messages.contains("Upgraded"))
     }
 
+    @Test(
+        "What root makes beside a database it makes as the user to whom the folder belongs",
+        .enabled(if: geteuid() == 0),
+        arguments: [["upgrade"], ["upgrade", "--undo"], ["check", "--repair"], ["members", "list"]]
+    )
+    func folderOwner(arguments: [String]) async throws {
+        try FileManager.default.copyItem(
+            atPath: Fixtures.path + "/databases/version-1.sqlite",
+            toPath: club.database
+        )
+        let folder = (club.database as NSString).deletingLastPathComponent
+        // In which its owner may make nothing, but root could.
+        for file in [club.database, folder] { #expect(chown(file, 4711, 4711) == 0) }
+        chmod(folder, 0o500)
+        let refused = try await club.run(arguments)
+        #expect(refused.status == 74 && refused.messages.contains("ermission denied"), "\(refused.messages)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["club.sqlite"])
+        chmod(folder, 0o700)
+        let done = try await club.run(arguments.filter { $0 != "--undo" })
+        #expect(done.status == 0, "\(done.messages)")
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + file)
+            #expect(attributes[.ownerAccountID] as? Int == 4711, "\(file)")
+        }
+    }
+
     @Test("Whoever erases somebody is told of backups and exported files, and of the copies that a repair kept")
     func keptCopies() async throws {
         for name in ["A", "B"] { _ = try await club.json("members", "add", name) }

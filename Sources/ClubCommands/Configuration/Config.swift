@@ -47,12 +47,14 @@ struct ConfigCheck: ReportingCommand {
     func perform(_ out: Output) async throws {
         let environment = ProcessInfo.processInfo.environment
         let path = file ?? ClubPlace.configuration(environment: environment) ?? KioskFile.standardPath
-        let service = ServiceUser()?.user
-        let machine = Machine(user: service ?? .current)
+        let user = OtherUser.service?.user
+        let machine = Machine(user: user ?? .current)
+        let service = Diagnosis.serviceSandbox(reading: path, on: machine)
         let faults = try machine.asUser { () throws -> [KioskFile.FileFinding] in
             do throws(KioskFileError) {
                 let file = try KioskFile.ofKiosk(path)
-                return file.fileFindings() + file.tokenFindings + file.findings(on: machine)
+                return file.fileFindings(service: service) + file.tokenFindings
+                    + file.findings(on: machine, service: service)
             } catch {
                 if error.forThisUser is AnothersClub { throw error.forThisUser }
                 let isUnreadable = error.unreadable != nil
@@ -69,9 +71,9 @@ struct ConfigCheck: ReportingCommand {
                 text: fault.text
             )
         }
-        let user = service.map { " by the user \($0.name)" } ?? ""
-        guard !faults.isEmpty else { return out.message("\(path) can be used\(user).") }
-        out.message("\(path) cannot be used\(user): \(Count.text(faults.count, "fault")).")
+        let whose = user.map { " by the user \($0.name)" } ?? ""
+        guard !faults.isEmpty else { return out.message("\(path) can be used\(whose).") }
+        out.message("\(path) cannot be used\(whose): \(Count.text(faults.count, "fault")).")
         throw faults.allSatisfy(\.isUnreadable) ? ToolExit.noInput : ToolExit.malformed
     }
 }

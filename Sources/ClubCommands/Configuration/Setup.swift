@@ -426,7 +426,7 @@ private struct KioskDraft {
         guard text != former?.text else { return }
         var (owner, group, mode) = (geteuid(), getegid(), mode_t(0o640))
         if let status = former?.status { (owner, group, mode) = (status.st_uid, status.st_gid, status.st_mode & 0o777) }
-        if let kiosk = ServiceUser(), Machine(user: kiosk.user).mayOpen(target, writing: false) != true {
+        if let kiosk = OtherUser.service, Machine(user: kiosk.user).mayOpen(target, writing: false) != true {
             (group, mode) = (kiosk.group, mode | 0o040)
         }
         do throws(FileSteps.Failure) {
@@ -464,7 +464,7 @@ private struct KioskDraft {
 
     /// Makes the first card's member.
     func add(_ tap: ScanEvent, _ name: String, _ out: Output) async throws {
-        if let kiosk = ServiceUser() {
+        if let kiosk = OtherUser.service {
             var (folder, missing) = (FileSteps.folder(of: database), [String]())
             while access(folder, F_OK) != 0, errno == ENOENT {
                 missing.append(folder)

@@ -105,28 +105,49 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
     }
 }
 
-/// The user whom the kiosk's service runs as, for what root does and judges in its place.
-struct ServiceUser {
+/// A user in whose place root does and judges something.
+struct OtherUser {
     let user: Machine.User
     let group: gid_t
 
-    /// `nil` without one, and where somebody else than root asks.
-    init?() {
+    /// The one whom the kiosk's service runs as; `nil` without one, and where somebody else than root asks.
+    static var service: OtherUser? {
         guard geteuid() == 0 else { return nil }
-        let name = Diagnosis.serviceUser(on: Machine()) ?? "clubkit"
-        guard let user = Machine.User.named(name)?.user, let entry = getpwnam(name) else { return nil }
-        (self.user, group) = (user, entry.pointee.pw_gid)
+        return getpwnam(Diagnosis.serviceUser(on: Machine()) ?? "clubkit").map(OtherUser.init)
     }
+
+    /// The one to whom the folder of a file belongs, seen through links; `nil` if that is root, and where somebody else
+    /// than root asks.
+    static func owner(ofFolderOf path: String) -> OtherUser? {
+        guard geteuid() == 0 else { return nil }
+        let real = realpath(path, nil)
+        defer { free(real) }
+        var status = stat()
+        guard stat(FileSteps.folder(of: real.map { String(cString: $0) } ?? FileSteps.absolute(path)), &status) == 0,
+            status.st_uid != 0
+        else { return nil }
+        return getpwuid(status.st_uid).map(OtherUser.init)
+            ?? OtherUser(user: .init(name: "", id: status.st_uid, groups: [status.st_gid]), group: status.st_gid)
+    }
+
+    private init(_ entry: UnsafeMutablePointer<passwd>) {
+        let (name, id, group) = (String(cString: entry.pointee.pw_name), entry.pointee.pw_uid, entry.pointee.pw_gid)
+        self.init(user: Machine.User.named(name)?.user ?? .init(name: name, id: id, groups: [group]), group: group)
+    }
+
+    private init(user: Machine.User, group: gid_t) { (self.user, self.group) = (user, group) }
 
     /// Does some work as that user, in all threads: links that somebody planted in its folders lead no further than that
     /// user gets.
-    func perform(_ work: () async throws -> Void) async throws {
+    func perform<Result>(_ work: () async throws -> Result) async throws -> Result {
         let groups = Array(user.groups)
         guard setgroups(groups.count, groups) == 0, setegid(group) == 0, seteuid(user.id) == 0 else {
-            throw ToolFailure("could not become the service's user: \(String(cString: strerror(errno))).")
+            let reason = String(cString: strerror(errno))
+            _ = (seteuid(0), setegid(0))
+            throw ToolFailure("could not become the user \(user.name): \(reason).")
         }
         defer { _ = (seteuid(0), setegid(0), setgroups(1, [0])) }
-        try await work()
+        return try await work()
     }
 }
 

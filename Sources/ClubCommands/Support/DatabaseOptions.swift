@@ -112,7 +112,9 @@ struct DatabaseOptions: ParsableArguments, Sendable {
 
     /// Upgrades a database of an earlier version in a checked copy, as the package does: opening it would do so in place.
     private static func upgrade(_ location: DatabaseLocation) async throws {
-        let report = try await MemberStore.upgrade(ClubConfiguration(database: location))
+        let report = try await location.asOwner {
+            try await MemberStore.upgrade(ClubConfiguration(database: location))
+        }
         guard let kept = report.keptFile else { return }
         Output.tell("Upgraded \(location.path), checked. The former one is kept in \(kept).")
     }
@@ -146,6 +148,13 @@ extension DatabaseLocation {
 
     var isMissing: Bool {
         if case .file(let path) = self { !FileManager.default.fileExists(atPath: path) } else { false }
+    }
+
+    /// Does what makes and moves files beside the database; root does it as the user to whom their folder belongs, who
+    /// could otherwise lead it elsewhere by links.
+    func asOwner<Result>(_ work: () async throws -> Result) async throws -> Result {
+        guard case .file(let path) = self, let owner = OtherUser.owner(ofFolderOf: path) else { return try await work() }
+        return try await owner.perform(work)
     }
 }
 

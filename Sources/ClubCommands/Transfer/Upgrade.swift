@@ -13,7 +13,7 @@ struct Upgrade: DatabaseCommand {
             --undo puts the former one back, for the earlier version. Visits since are not in it: the database as it \
             was before --undo is kept too, and opens with this version.
 
-            JSON keys: steps, members, visits, keptFile; of --undo: restoredFrom, keptFile, visitsSince.
+            JSON keys: steps, members, visits, keptFile; of --undo: restoredFrom, keptFile, membersSince, visitsSince.
             """,
         shouldDisplay: false
     )
@@ -24,22 +24,23 @@ struct Upgrade: DatabaseCommand {
     var undo = false
 
     func perform(_ out: Output) async throws {
-        let configuration = ClubConfiguration(database: try database.location())
+        let location = try database.location()
+        let configuration = ClubConfiguration(database: location)
         if undo {
-            let report = try MemberStore.undoUpgrade(configuration)
+            let report = try await location.asOwner { try MemberStore.undoUpgrade(configuration) }
             return try out.result(
                 report,
                 text: """
                     Put back \(report.restoredFrom).
                     The database as it was is kept in \(report.keptFile), with \
-                    \(Count.text(report.visitsSince, "visit")) since.
+                    \(Count.text(report.visitsSince, "visit")) and \(Count.text(report.membersSince, "member")) since.
                     """
             )
         }
-        let report = try await MemberStore.upgrade(configuration)
+        let report = try await location.asOwner { try await MemberStore.upgrade(configuration) }
         let counts = "\(Count.text(report.members, "member")), \(Count.text(report.visits, "visit"))"
         let kept = report.keptFile.map {
-            "Upgraded \(configuration.database.path), checked: \(counts).\nThe former one is kept in \($0)."
+            "Upgraded \(location.path), checked: \(counts).\nThe former one is kept in \($0)."
         }
         try out.result(report, text: kept ?? "There is nothing to upgrade.")
     }

@@ -358,25 +358,34 @@ extension Diagnosis {
 
     private static let state = "LoadState,ActiveState,SubState,NRestarts,Result,UnitFileState,User"
     private static let restrictions =
-        "ExecStart,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,StateDirectory,RuntimeDirectory,"
-        + "AmbientCapabilities"
+        "ExecStart,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,ReadOnlyPaths,InaccessiblePaths,StateDirectory,"
+        + "RuntimeDirectory,AmbientCapabilities,CapabilityBoundingSet"
 
     /// Returns what the kiosk's service may use of the files of the machine; `nil` if it does not read that file.
     package static func serviceSandbox(reading file: String, on machine: Machine) -> ServiceSandbox? {
         guard let properties = serviceProperties(machine, restrictions),
             properties["ExecStart"]?.contains("--config \(file) ") == true
         else { return nil }
-        func words(_ name: String) -> [Substring] { (properties[name] ?? "").split(separator: " ") }
-        var sandbox = ServiceSandbox()
-        if ["yes", "tmpfs"].contains(properties["ProtectHome"]) {
-            sandbox.hidden += ["/home", "/root", "/run/user"]
+        func words(_ name: String) -> [String] {
+            (properties[name] ?? "").split(separator: " ").map { String($0.drop { "-+".contains($0) }) }
         }
+        var sandbox = ServiceSandbox()
+        let homes = ["/home", "/root", "/run/user"]
+        sandbox.hidden = words("InaccessiblePaths")
+        if ["yes", "tmpfs"].contains(properties["ProtectHome"]) { sandbox.hidden += homes }
         if properties["PrivateTmp"] == "yes" { sandbox.hidden += ["/tmp", "/var/tmp"] }
-        sandbox.mayUseAllPorts = words("AmbientCapabilities").contains("cap_net_bind_service")
-        if properties["ProtectSystem"] == "strict" {
-            sandbox.writable =
-                words("ReadWritePaths").map { String($0.drop { "-+".contains($0) }) }
-                + words("StateDirectory").map { "/var/lib/" + $0 } + words("RuntimeDirectory").map { "/run/" + $0 }
+        sandbox.made = words("StateDirectory").map { "/var/lib/" + $0 } + words("RuntimeDirectory").map { "/run/" + $0 }
+        sandbox.writable = words("ReadWritePaths") + sandbox.made
+        sandbox.readOnly = words("ReadOnlyPaths") + (properties["ProtectHome"] == "read-only" ? homes : [])
+        switch properties["ProtectSystem"] {
+        case "strict": sandbox.readOnly.append("/")
+        case "full": sandbox.readOnly += ["/usr", "/boot", "/efi", "/etc"]
+        case "yes": sandbox.readOnly += ["/usr", "/boot", "/efi"]
+        default: break
+        }
+        // The kiosk's user has it only where both let it.
+        sandbox.mayUseAllPorts = ["AmbientCapabilities", "CapabilityBoundingSet"].allSatisfy {
+            words($0).contains("cap_net_bind_service")
         }
         return sandbox
     }
@@ -443,31 +452,39 @@ extension Diagnosis {
 
 /// What a service of systemd may use of the files of the machine.
 package struct ServiceSandbox: Sendable {
-    /// Below which it may write; `nil` for everywhere.
-    var writable: [String]?
+    /// Below which it may write although it is below a ``readOnly`` folder: the longer path counts.
+    var writable: [String] = []
+    var readOnly: [String] = []
     /// Below which it sees other files, or none.
     var hidden: [String] = []
+    /// The folders that systemd makes for it when it starts.
+    package var made: [String] = []
     package var mayUseAllPorts = false
 
     /// Why it cannot use a path, and what to do.
-    package func fault(_ path: String, writing: Bool) -> (message: String, hint: String)? {
+    ///
+    /// - Parameter folder: the folder in which it makes files; `nil` if it only reads.
+    package func fault(_ path: String, writingIn folder: String?, as user: String) -> (message: String, hint: String)? {
         func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
-        func isBelow(_ path: String, _ folders: [String]) -> Bool {
-            folders.contains { (path + "/").hasPrefix($0 + "/") }
+        func isBelow(_ path: String, _ place: String) -> Bool {
+            place == "/" || (path + "/").hasPrefix(place + "/")
         }
-        if isBelow(path, hidden) || isBelow(resolved(path), hidden) {
+        if hidden.contains(where: { isBelow(path, $0) || isBelow(resolved(path), $0) }) {
             return (
                 "the service sees neither homes nor temporary files: \(path)",
                 "Move it, such as to /etc/clubkit or /var/lib/clubkit."
             )
         }
-        guard writing, let writable, !isBelow(resolved(path), writable.map(resolved)) else { return nil }
-        let parent = String(FileSteps.folder(of: path).dropLast())
-        let folder = parent.isEmpty ? path : parent
+        guard let folder else { return nil }
+        let place = resolved(folder)
+        func longest(_ places: [String]) -> Int {
+            places.map(resolved).filter { isBelow(place, $0) }.map(\.utf8.count).max() ?? 0
+        }
+        guard longest(readOnly) > 0, longest(readOnly) >= longest(writable) else { return nil }
         return (
             "the service may not write in \(folder)",
-            "Choose a place in /var/lib/clubkit, or let it: 'sudo systemctl edit \(Diagnosis.service)', and there "
-                + "[Service] and ReadWritePaths=\(folder)"
+            "Choose a place in /var/lib/clubkit, or let it: 'sudo install -d -o \(user) -m 700 \(folder.shellQuoted)', "
+                + "then 'sudo systemctl edit \(Diagnosis.service)', and there [Service] and ReadWritePaths=\(folder)"
         )
     }
 }

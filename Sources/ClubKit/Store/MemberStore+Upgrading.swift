@@ -18,7 +18,8 @@ package struct UpgradeUndoing: Sendable, Encodable {
     package var restoredFrom: String
     /// The database as it was before that.
     package var keptFile: String
-    /// The number of visits that only the kept file has.
+    /// The numbers of members and visits that only the kept file has.
+    package var membersSince: Int
     package var visitsSince: Int
 }
 
@@ -27,8 +28,8 @@ extension MemberStore {
     private static let undoAttempt = "put back the member database from before the upgrade"
 
     /// Brings a database that nobody uses to today's schema. A copy is migrated and checked, and takes its place only
-    /// if the check finds no error: whatever fails, the database is as it was. The former one is kept beside it, the
-    /// ones of upgrades before that are removed.
+    /// if the check finds no error: whatever fails, the database is as it was. The former one is kept beside it, those
+    /// of this device from upgrades before that are removed.
     ///
     /// - Throws: ``ClubError/Kind/corrupt`` with what the check found, ``ClubError/Kind/busy`` if somebody uses it.
     package static func upgrade(_ configuration: ClubConfiguration) async throws(ClubError) -> UpgradeReport {
@@ -53,11 +54,14 @@ extension MemberStore {
         try DatabaseFiles.copyWithLog(path, to: copy, attempt)
         (report.members, report.visits) = try await migrate(copy, configuration)
 
-        let former = Self.former(path)
+        let device = device(of: copy)
+        let former = former(path).filter { former in
+            former.hasSuffix(".part") || device != nil && device == Self.device(of: former, in: folder)
+        }
         let place = path + DatabaseFiles.beforeUpgrade + DatabaseFiles.stamp(configuration.clock())
         report.keptFile = try Replacement.replace(path, by: copy, keeping: place, attempt)
         isReplaced = true
-        for file in former { unlink(file) }
+        for file in former { for file in [file + "-wal", file] { unlink(file) } }
         return report
     }
 
@@ -80,23 +84,26 @@ extension MemberStore {
         let (old, new) = (folder.path + "/old.sqlite", folder.path + "/new.sqlite")
         guard let former = copySoundFormer(of: path, to: old, configuration) else { throw nothingKept }
         try DatabaseFiles.copyWithLog(path, to: new, attempt)
-        let visitsSince = try ClubError.wrapping(attempt) {
+        let (members, visits) = try ClubError.wrapping(attempt) {
             let queue = try DatabaseQueue(path: old)
-            let visits = try queue.inDatabase { db in
+            let since = try queue.inDatabase { db in
                 try db.execute(sql: "ATTACH ? AS present", arguments: [new])
-                let sql = "SELECT event_id FROM present.visit EXCEPT SELECT event_id FROM main.visit"
-                let visits = try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(sql))") ?? 0
+                func since(_ column: String, in table: String) throws -> Int {
+                    let sql = "SELECT \(column) FROM present.\(table) EXCEPT SELECT \(column) FROM main.\(table)"
+                    return try Int.fetchOne(db, sql: "SELECT count(*) FROM (\(sql))") ?? 0
+                }
+                let since = (try since("user_id", in: "member"), try since("event_id", in: "visit"))
                 try db.execute(sql: "DETACH present")
                 try db.markCopy()
-                return visits
+                return since
             }
             try queue.close()
-            return visits
+            return since
         }
         let place = path + DatabaseFiles.afterUpgrade + DatabaseFiles.stamp(configuration.clock())
         let kept = try Replacement.replace(path, by: old, keeping: place, attempt)
         isReplaced = true
-        return UpgradeUndoing(restoredFrom: former, keptFile: kept, visitsSince: visitsSince)
+        return UpgradeUndoing(restoredFrom: former, keptFile: kept, membersSince: members, visitsSince: visits)
     }
 
     private static var nothingKept: ClubError {
@@ -110,7 +117,6 @@ extension MemberStore {
         _ configuration: ClubConfiguration
     ) -> String? {
         former(path).last { former in
-            guard !former.hasSuffix("-wal") else { return false }
             for file in DatabaseFiles.files(copy) { unlink(file) }
             do {
                 try DatabaseFiles.copyWithLog(former, to: copy, undoAttempt)
@@ -179,8 +185,20 @@ extension MemberStore {
         }
     }
 
-    /// The databases that upgrades kept, with their logs, the latest last.
+    /// The databases that upgrades kept, the latest last.
     private static func former(_ path: String) -> [String] {
-        DatabaseFiles.beside(path, named: [DatabaseFiles.beforeUpgrade])
+        DatabaseFiles.beside(path, named: [DatabaseFiles.beforeUpgrade]).filter { !$0.hasSuffix("-wal") }
+    }
+
+    /// Whose a kept database is, looked at in a copy; `nil` if that cannot be read.
+    private static func device(of former: String, in folder: WorkFolder) -> String? {
+        let copy = folder.path + "/old.sqlite"
+        for file in DatabaseFiles.files(copy) { unlink(file) }
+        guard (try? DatabaseFiles.copyWithLog(former, to: copy, upgradeAttempt)) != nil else { return nil }
+        return device(of: copy)
+    }
+
+    private static func device(of copy: String) -> String? {
+        try? openToRead(copy).read { try $0.setting("deviceID") }
     }
 }

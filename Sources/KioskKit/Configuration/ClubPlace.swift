@@ -11,8 +11,9 @@ package struct ClubPlace: Sendable {
         (self.database, self.file) = (database, file)
     }
 
-    /// In this order: the file that `CLUBKIT_CONFIG` names; `$XDG_DATA_HOME`, where that is set; this user's own club,
-    /// where there is one; the file of the service; and where this user's own club would be made.
+    /// In this order: the file that `CLUBKIT_CONFIG` names; `$XDG_DATA_HOME`, where that is set; the file of the service,
+    /// where its club is this user's; this user's own club, where there is one; the file of the service; and where this
+    /// user's own club would be made.
     ///
     /// - Parameter standard: the file of the service.
     package static func find(
@@ -20,9 +21,12 @@ package struct ClubPlace: Sendable {
         standard: String = KioskFile.standardPath
     ) throws(KioskFileError) -> ClubPlace {
         let own = ClubPlace(database: .standard(environment: environment))
-        guard let path = configuration(environment: environment, standard: standard),
-            path != standard || environment["XDG_DATA_HOME"]?.hasPrefix("/") != true && !own.exists
-        else { return own }
+        guard let path = configuration(environment: environment, standard: standard) else { return own }
+        if path == standard {
+            if environment["XDG_DATA_HOME"]?.hasPrefix("/") == true { return own }
+            let isServices = (try? KioskFile(path: path))?.database.flatMap(\.owner) == geteuid()
+            if own.database.owner != nil, !isServices { return own }
+        }
         let file = try KioskFile(path: path)
         return ClubPlace(database: file.database ?? own.database, file: file)
     }
@@ -37,8 +41,13 @@ package struct ClubPlace: Sendable {
         // One in a folder that this user may not search may be there.
         return stat(standard, &status) == 0 || errno != ENOENT && errno != ENOTDIR ? standard : nil
     }
+}
 
-    private var exists: Bool {
-        if case .file(let path) = database { FileManager.default.fileExists(atPath: path) } else { false }
+extension DatabaseLocation {
+    /// The user to whom the file belongs; `nil` if there is none.
+    fileprivate var owner: uid_t? {
+        var status = stat()
+        guard case .file(let path) = self, stat(path, &status) == 0 else { return nil }
+        return status.st_uid
     }
 }

@@ -18,11 +18,11 @@ extension Diagnosis {
             var faults: [String]
             do {
                 let file = try machine.asUser { try KioskFile(path: path, root: machine.root) }
-                faults = machine.asUser {
-                    // Passes and scenarios have checks of their own.
-                    file.fileFindings(KioskFile.Content.all.subtracting([.passes, .scenarios]), root: machine.root)
-                }.map(\.text)
-                faults += file.findings(on: machine).map(\.text)
+                let service = Diagnosis.serviceSandbox(reading: path, on: machine)
+                // Passes and scenarios have checks of their own.
+                let contents = KioskFile.Content.all.subtracting([.passes, .scenarios])
+                faults = machine.asUser { file.fileFindings(contents, root: machine.root, service: service) }.map(\.text)
+                faults += file.findings(on: machine, service: service).map(\.text)
             } catch let error as KioskFileError {
                 if error.unreadable == EACCES, geteuid() != 0, machine.root.isEmpty {
                     return .cannotTell(

@@ -26,9 +26,14 @@ extension KioskFile {
     /// - Parameters:
     ///   - contents: which files are looked at.
     ///   - root: what stands before each path, of a machine whose files are in a folder.
-    package func fileFindings(_ contents: Set<Content> = Content.all, root: String = "") -> [FileFinding] {
+    ///   - service: the service that reads this file.
+    package func fileFindings(
+        _ contents: Set<Content> = Content.all,
+        root: String = "",
+        service: ServiceSandbox? = nil
+    ) -> [FileFinding] {
         named(contents) { value, content, setting, key in
-            if let fault = Self.accessFault(value, content, root) {
+            if let fault = Self.accessFault(value, content, root, made: service?.made ?? []) {
                 let hint = "Check the path, and that the kiosk's user may use the file."
                 return [finding(setting, key, fault, hint)]
             }
@@ -37,25 +42,35 @@ extension KioskFile {
     }
 
     /// What the machine keeps the kiosk from: ports that are root's, and what its service does not see or may not write.
-    package func findings(on machine: Machine) -> [FileFinding] {
+    package func findings(on machine: Machine, service: ServiceSandbox?) -> [FileFinding] {
         var findings: [FileFinding] = []
-        let sandbox = Diagnosis.serviceSandbox(reading: path, on: machine)
-        if let sandbox {
-            findings = named(Content.all) { value, content, setting, key in
+        if let service {
+            if database == nil {
+                let fault = "the members' database is not named: the service would make one where nobody looks for it"
+                let place = Setting(values: [], line: 1, column: 1)
+                findings.append(finding(place, "database", fault, "Add 'database: /var/lib/clubkit/club.sqlite'."))
+            }
+            findings += named(Content.all) { value, content, setting, key in
                 let path = content.path(value)
                 // A secret that is there is only read.
                 let isWritten = content.isWritten && !(content == .token && machine.exists(path))
-                guard path.hasPrefix("/"), let fault = sandbox.fault(path, writing: isWritten) else { return [] }
+                let folder = content == .folder ? path : (path as NSString).deletingLastPathComponent
+                guard path.hasPrefix("/"),
+                    let fault = service.fault(path, writingIn: isWritten ? folder : nil, as: machine.user.name)
+                else { return [] }
                 return [finding(setting, key, fault.message, fault.hint)]
             }
         }
         let lowest = machine.number("/proc/sys/net/ipv4/ip_unprivileged_port_start") ?? 1024
-        if machine.user.id != 0, sandbox?.mayUseAllPorts != true, let setting = settings["http.address"],
+        if machine.user.id != 0, service?.mayUseAllPorts != true, let setting = settings["http.address"],
             let text = setting.values.first,
             let port = ListenAddress(text)?.port, port > 0, port < lowest
         {
             let fault = "only root may listen on ports below \(lowest)"
-            findings.append(finding(setting, "http.address", fault, "Choose another port, such as 8080."))
+            let hint =
+                "Choose another port, such as 8080, or let it: 'sudo systemctl edit \(Diagnosis.service)', and there "
+                + "[Service], AmbientCapabilities=CAP_NET_BIND_SERVICE and CapabilityBoundingSet=CAP_NET_BIND_SERVICE"
+            findings.append(finding(setting, "http.address", fault, hint))
         }
         return findings
     }
@@ -82,7 +97,12 @@ extension KioskFile {
     }
 
     /// Why a file cannot be opened; `nil` if it can, or need not be there.
-    private static func accessFault(_ value: String, _ content: Content, _ root: String) -> String? {
+    private static func accessFault(
+        _ value: String,
+        _ content: Content,
+        _ root: String,
+        made: [String]
+    ) -> String? {
         var status = stat()
         let place = root + FileSteps.absolute(value)
         switch content {
@@ -92,10 +112,10 @@ extension KioskFile {
                 guard isAllowed(place, R_OK | W_OK) else { return "the database may not be changed: \(value)" }
             }
             // SQLite makes files beside it.
-            return makingFault(FileSteps.folder(of: place), root)
-        case .socket: return makingFault(FileSteps.folder(of: place), root)
-        case .token: return stat(place, &status) == 0 ? nil : makingFault(FileSteps.folder(of: place), root)
-        case .folder: return makingFault(place + "/", root)
+            return makingFault(FileSteps.folder(of: place), root, made)
+        case .socket: return makingFault(FileSteps.folder(of: place), root, made)
+        case .token: return stat(place, &status) == 0 ? nil : makingFault(FileSteps.folder(of: place), root, made)
+        case .folder: return makingFault(place + "/", root, made)
         case .program:
             let path = content.path(value)
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin")
@@ -115,10 +135,15 @@ extension KioskFile {
         }
     }
 
-    /// Why nothing can be made in a folder; those that are missing are made.
-    private static func makingFault(_ folder: String, _ root: String) -> String? {
+    /// Why nothing can be made in a folder; those that are missing are made, the `made` ones before the kiosk starts.
+    private static func makingFault(_ folder: String, _ root: String, _ made: [String]) -> String? {
         var folder = folder
-        while !isAllowed(folder, F_OK), errno == ENOENT { folder = FileSteps.folder(of: String(folder.dropLast())) }
+        while !isAllowed(folder, F_OK) {
+            let reason = errno
+            if made.contains(where: { folder == root + $0 + "/" }) { return nil }
+            guard reason == ENOENT else { break }
+            folder = FileSteps.folder(of: String(folder.dropLast()))
+        }
         guard !isAllowed(folder + ".", W_OK | X_OK) else { return nil }
         return "nothing can be made in \(folder.dropFirst(root.count)): \(String(cString: strerror(errno)))"
     }

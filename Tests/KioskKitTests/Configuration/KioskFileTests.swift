@@ -229,9 +229,14 @@ struct KioskFileTests {
             backups: { folder: /media/disk/club }
             http: { address: 80 }
             """
-        func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000) throws -> [String] {
+        var hints: [String] = []
+        func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000, text other: String? = nil) throws -> [String]
+        {
             let machine = Machine(root: root, user: .init(name: "kiosk", id: user, groups: [user]))
-            return try KioskFile(text: text, path: path).findings(on: machine).map(\.finding.path)
+            let service = Diagnosis.serviceSandbox(reading: path, on: machine)
+            let findings = try KioskFile(text: other ?? text, path: path).findings(on: machine, service: service)
+            hints = findings.map(\.finding.hint)
+            return findings.map(\.finding.path)
         }
         let strict =
             "ProtectSystem=strict\nStateDirectory=clubkit\nRuntimeDirectory=clubkit\nReadWritePaths=-/media/disk"
@@ -239,11 +244,32 @@ struct KioskFileTests {
         #expect(try faults() == ["database", "passes", "messages.folder", "messages.programs", "http.address"])
         try unit(strict)
         #expect(try faults() == ["database", "messages.folder", "http.address"])
+        #expect(hints[0].contains("install -d -o kiosk -m 700 /srv'") && hints[0].hasSuffix("ReadWritePaths=/srv"))
         try unit(strict + "\nProtectHome=read-only\nAmbientCapabilities=cap_net_bind_service")
-        #expect(try faults() == ["database", "messages.folder"])
+        #expect(try faults() == ["database", "messages.folder", "http.address"])
+        let ports = "AmbientCapabilities=cap_net_bind_service\nCapabilityBoundingSet=cap_net_bind_service"
+        // The longer path counts, whatever says it.
+        try unit(strict + " /srv\nReadOnlyPaths=-/media/disk/club\nInaccessiblePaths=-/home/a\n" + ports)
+        #expect(try faults() == ["passes", "messages.folder", "backups.folder"])
+        #expect(hints[2].hasSuffix("ReadWritePaths=/media/disk/club"))
         try unit("ProtectSystem=full")
         #expect(try faults() == ["http.address"])
         #expect(try faults(user: 0).isEmpty)
+        #expect(try faults(text: "clubName: A").contains("database"))
+        #expect(try faults(text: "database: /etc/clubkit/club.sqlite") == ["database"])
+        // What systemd makes when the service starts need not be there.
+        try unit(strict)
+        let file = try KioskFile(
+            text: "messages: { socket: /run/clubkit/s, folder: /run/other/messages }",
+            path: "/etc/kiosk.conf"
+        )
+        try Data().write(to: URL(fileURLWithPath: root + "/run"))
+        let service = Diagnosis.serviceSandbox(
+            reading: "/etc/kiosk.conf",
+            on: Machine(root: root, user: .init(name: "kiosk", id: 1000, groups: []))
+        )
+        #expect(file.fileFindings(root: root, service: service).map(\.finding.path) == ["messages.folder"])
+        #expect(file.fileFindings(root: root).map(\.finding.path) == ["messages.socket", "messages.folder"])
         try unit(strict)
         #expect(try faults("/home/a/own.conf", user: 0).isEmpty)
     }
@@ -351,6 +377,13 @@ struct KioskFileTests {
         try Data().write(to: URL(fileURLWithPath: folder + own))
         #expect(try find([:]) == own)
         #expect(try find(["CLUBKIT_CONFIG": other]) == "/other.sqlite")
+        // The user of the service means its club, whatever was made in the home.
+        try Data().write(to: URL(fileURLWithPath: folder + "/service.sqlite"))
+        #expect(try find([:]) == "/service.sqlite")
+        if geteuid() == 0 {
+            chown(folder + "/service.sqlite", 4711, 4711)
+            #expect(try find([:]) == own)
+        }
         unlink(folder + own)
         try Data("# nothing\n".utf8).write(to: URL(fileURLWithPath: service))
         #expect(try find([:]) == own)
