@@ -153,7 +153,9 @@ extension DatabaseLocation {
     /// Does what makes and moves files beside the database; root does it as the user to whom their folder belongs, who
     /// could otherwise lead it elsewhere by links.
     func asOwner<Result>(_ work: () async throws -> Result) async throws -> Result {
-        guard case .file(let path) = self, let owner = OtherUser.owner(ofFolderOf: path) else { return try await work() }
+        guard case .file(let path) = self, let owner = OtherUser.owner(ofFolderOf: path) else {
+            return try await work()
+        }
         return try await owner.perform(work)
     }
 }

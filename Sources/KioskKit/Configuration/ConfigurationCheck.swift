@@ -21,7 +21,9 @@ extension Diagnosis {
                 let service = Diagnosis.serviceSandbox(reading: path, on: machine)
                 // Passes and scenarios have checks of their own.
                 let contents = KioskFile.Content.all.subtracting([.passes, .scenarios])
-                faults = machine.asUser { file.fileFindings(contents, root: machine.root, service: service) }.map(\.text)
+                faults = machine.asUser { file.fileFindings(contents, root: machine.root, service: service) }.map(
+                    \.text
+                )
                 faults += file.findings(on: machine, service: service).map(\.text)
             } catch let error as KioskFileError {
                 if error.unreadable == EACCES, geteuid() != 0, machine.root.isEmpty {

@@ -221,7 +221,7 @@ struct KioskFileTests {
             )
             chmod(root + "/usr/bin/systemctl", 0o755)
         }
-        let text = """
+        let full = """
             database: /srv/club.sqlite
             passes: /home/a/passes.json
             scenarios: /srv/scenarios.yaml
@@ -230,11 +230,10 @@ struct KioskFileTests {
             http: { address: 80 }
             """
         var hints: [String] = []
-        func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000, text other: String? = nil) throws -> [String]
-        {
+        func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000, of text: String? = nil) throws -> [String] {
             let machine = Machine(root: root, user: .init(name: "kiosk", id: user, groups: [user]))
             let service = Diagnosis.serviceSandbox(reading: path, on: machine)
-            let findings = try KioskFile(text: other ?? text, path: path).findings(on: machine, service: service)
+            let findings = try KioskFile(text: text ?? full, path: path).findings(on: machine, service: service)
             hints = findings.map(\.finding.hint)
             return findings.map(\.finding.path)
         }
@@ -255,8 +254,8 @@ struct KioskFileTests {
         try unit("ProtectSystem=full")
         #expect(try faults() == ["http.address"])
         #expect(try faults(user: 0).isEmpty)
-        #expect(try faults(text: "clubName: A").contains("database"))
-        #expect(try faults(text: "database: /etc/clubkit/club.sqlite") == ["database"])
+        #expect(try faults(of: "clubName: A").contains("database"))
+        #expect(try faults(of: "database: /etc/clubkit/club.sqlite") == ["database"])
         // What systemd makes when the service starts need not be there.
         try unit(strict)
         let file = try KioskFile(
