@@ -230,7 +230,8 @@ struct KioskFileTests {
             http: { address: 80 }
             """
         var hints: [String] = []
-        func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000, of text: String? = nil) throws -> [String] {
+        func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000, of text: String? = nil) throws -> [String]
+        {
             let machine = Machine(root: root, user: .init(name: "kiosk", id: user, groups: [user]))
             let service = Diagnosis.serviceSandbox(reading: path, on: machine)
             let findings = try KioskFile(text: text ?? full, path: path).findings(on: machine, service: service)
