@@ -90,7 +90,8 @@ private final class Interview {
         try await askScreen()
         try await askStart()
         let file = draft.path == KioskFile.standardPath ? "" : " \(draft.path.shellQuoted)"
-        out.message("Done. 'clubctl config check\(file)' checks the file after a change.")
+        let sudo = geteuid() == 0 ? "sudo " : ""
+        out.message("Done. '\(sudo)clubctl config check\(file)' checks the file after a change.")
     }
 
     /// Asks until the answer works.
@@ -136,7 +137,10 @@ private final class Interview {
             var chosen: String?
             if let number = Int(answer) {
                 guard number > 0, number <= present.count else { throw WrongAnswer("There is no reader \(number).") }
-                chosen = present[number - 1].selectorText
+                let reader = present[number - 1]
+                // The number at the end of a name changes when readers are plugged in; it is there for two of one name.
+                let isOnly = present.filter { $0.selectorText == reader.selectorText }.count == 1
+                chosen = isOnly ? reader.selectorText : "\(reader.backend.rawValue):\(reader.name)"
             } else if !answer.isEmpty, answer != "all" {
                 chosen = answer
             }
@@ -200,14 +204,17 @@ private final class Interview {
 
     private func askScreen() async throws {
         let former = draft.file["http.address"] ?? "127.0.0.1:8080"
+        let isServed = draft.isNew || draft.file["http.address"] != nil
+        let kept = isServed ? "1" : draft.file["screen.plain"] == "true" ? "3" : "2"
         let question = """
-            4 of 5: Where do visitors see the screen?
-              1  in a browser, at \(former) (Enter)
+            4 of 5: Where do visitors see the screen? Enter takes \(kept).
+              1  in a browser, at \(former)
               2  in the terminal in which the kiosk is started
               3  nowhere
               Or write another address and port for browsers; 0.0.0.0:8080 is for those of other machines, with a secret.
             """
         try await ask(question) { answer in
+            let answer = answer.isEmpty ? kept : answer
             if ["2", "3"].contains(answer) {
                 let plain = answer == "3" ? "true" : nil
                 var values: [String: String?] = ["screen.plain": plain]
@@ -216,7 +223,7 @@ private final class Interview {
                 if answer == "2" { try Self.preview(draft.file, out) }
                 return
             }
-            let address = ["", "1"].contains(answer) ? former : answer
+            let address = answer == "1" ? former : answer
             let lowest = Machine().number("/proc/sys/net/ipv4/ip_unprivileged_port_start") ?? 1024
             guard let place = ListenAddress(address), Int(address).map({ $0 >= lowest }) ?? true else {
                 throw WrongAnswer("Write 1, 2 or 3, or an address and a port, such as 127.0.0.1:8080.")
@@ -266,7 +273,10 @@ private final class Interview {
     }
 
     private func askStart() async throws {
-        try await ask("5 of 5: Start the kiosk now, and with the machine? Write yes or no.") { answer in
+        let usual = geteuid() == 0 ? "yes" : "no"
+        try await ask("5 of 5: Start the kiosk now, and with the machine? Write yes or no; Enter takes \(usual).") {
+            answer in
+            let answer = answer.isEmpty ? usual : answer
             switch answer.lowercased() {
             case "y", "yes":
                 guard geteuid() == 0 else {
@@ -288,9 +298,11 @@ private final class Interview {
                 member = nil
             }
             guard answer.lowercased().hasPrefix("y") else {
-                return out.message(
-                    "A kiosk that runs goes by the former file until: sudo systemctl restart \(Service.name)"
-                )
+                out.message("A kiosk that runs goes by the former file until: sudo systemctl restart \(Service.name)")
+                if await Service.isEnabled() {
+                    out.message("It starts with the machine until: sudo systemctl disable --now \(Service.name)")
+                }
+                return
             }
             try await Service.start()
             out.message("The kiosk runs, and starts with the machine.")
@@ -334,6 +346,9 @@ private struct KioskDraft {
     }
 
     var database: String { file["database"] ?? "" }
+
+    /// Whether there was no file.
+    var isNew: Bool { former == nil }
 
     private static func target(of path: String) throws -> String {
         var status = stat()
@@ -549,7 +564,7 @@ extension ListenAddress {
 
 /// The kiosk as a service of systemd.
 private enum Service {
-    static let name = "clubkit.service"
+    static let name = Diagnosis.service
 
     /// Refuses where no service reads that file.
     static func require(reading file: String) async throws {
@@ -567,6 +582,8 @@ private enum Service {
     }
 
     static func isActive() async -> Bool { (try? await systemctl("is-active", "--quiet", name).status) == 0 }
+
+    static func isEnabled() async -> Bool { (try? await systemctl("is-enabled", "--quiet", name).status) == 0 }
 
     /// Starts it now, also one that runs with the former file, and with the machine.
     static func start() async throws {

@@ -5,7 +5,7 @@ import Foundation
 import ReaderKit
 
 extension Diagnosis {
-    static let service = "clubkit.service"
+    package static let service = "clubkit.service"
 
     /// What can be seen of a club without opening its database.
     ///
