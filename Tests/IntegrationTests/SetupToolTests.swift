@@ -188,7 +188,7 @@ struct SetupToolTests {
             tool.type(title == "1 of 5" ? "New Hall\n" : title == "4 of 5" ? "\n" : answer)
         }
         #expect(await tool.finish() == 0, "\(tool.screen)")
-        #expect(tool.screen.contains("It starts with the machine until: sudo systemctl disable --now clubkit.service"))
+        #expect(tool.screen.contains("It starts with the machine until: sudo systemctl disable --now clubkit"))
         let text = try String(contentsOfFile: path, encoding: .utf8)
         #expect(text.contains("# Ours, with care.\nclubName: New Hall     # since 1990\n"), "\(text)")
         #expect(text.contains("language: de   # of course"))
