@@ -252,7 +252,7 @@ private final class Interview {
                 out.message(
                     "Other machines begin at /enter?token=… there, with the secret that the kiosk makes at its start:\n"
                         + "  sudo cat \(token)\nThe service answers this machine alone. For others: sudo systemctl edit clubkit, and there, for\n"
-                        + "example, [Service] and IPAddressAllow=192.168.1.0/24."
+                        + "example, [Service] and IPAddressAllow=192.168.1.0/24; then: sudo systemctl restart clubkit"
                 )
             }
             #else

@@ -24,7 +24,9 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         var words = (variable ?? []) + CommandLine.arguments
         // Of a home that user sees nothing: the shell opens its files.
         let redirection = user == "root" ? nil : Self.redirect(&words)
-        let sudo = user == "root" ? "sudo" : "sudo -u \(user.shellQuoted)"
+        // A copy is made beside its place, and then gets its name.
+        let isRoots = user == "root" || CommandLine.arguments.dropFirst().first == "backup"
+        let sudo = isRoots ? "sudo" : "sudo -u \(user.shellQuoted)"
         var command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))"
         switch redirection {
         case nil: break
@@ -33,9 +35,10 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         case .to(let file):
             command = "(umask 077; \(words.contains("--force") ? "" : "set -C; ")\(command) > \(file.shellQuoted))"
         }
-        let files = words.dropFirst().filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
+        let files = words.dropFirst().filter { !isRoots && FileManager.default.fileExists(atPath: $0) }
         let hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
-        return "this user may not use \(path), which belongs to the user \(user). Run it as that user:\n  \(command)"
+        return "this user may not use \(path), which belongs to the user \(user). Run it as "
+            + "\(isRoots ? "root" : "that user"):\n  \(command)"
             + hint
     }
 

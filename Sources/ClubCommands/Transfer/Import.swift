@@ -190,7 +190,9 @@ private struct ImportText {
         if !custom.isEmpty { lines.append("  custom fields: " + custom.joined(separator: ", ").onOneLine) }
         let isNamed = report.columns.contains { $0.field == "username" || $0.column == "username" }
         if !report.columns.isEmpty, !isNamed {
-            lines.append("  note: no column is the member's name; --map 'COLUMN=username' says which one is")
+            let likely = report.columns.map(\.column).first { $0.lowercased().contains("name") }
+            let map = "\((likely ?? "COLUMN").onOneLine)=username".shellQuoted
+            lines.append("  note: no column is the member's name; --map \(map) says which one is")
         }
         lines += report.notes.map { "  note: \($0)" }
         lines += counts.map { "  \($0.0.padded(to: 11))  \(Count.grouped($0.1))" + ($0.2.isEmpty ? "" : "  \($0.2)") }

@@ -7,7 +7,7 @@ extension KioskFile {
     /// - Parameter omitting: keys that are not set.
     package static func example(omitting: Set<String> = []) -> String {
         var lines = [
-            "# The configuration of the kiosk, for 'clubctl kiosk --config'. Documentation/configuration.md describes it.",
+            "# The configuration of the kiosk, for 'clubctl kiosk --config': see configuration.md of its documentation.",
             "#",
             "# A key holds without the '#' before it. Relative paths begin at the folder of this file. After a change:",
             "#   sudo clubctl config check && sudo systemctl restart clubkit",
