@@ -66,7 +66,7 @@ public struct RepairJournal: Sendable {
     /// Whether root has a journal that this process does not use.
     public var isOfRootElsewhere: Bool {
         let other = machine.root + Self.rootFolder + "/doctor.json"
-        return path != other && access((other as NSString).deletingLastPathComponent, F_OK) == 0
+        return path != other && access(FileSteps.parent(of: other), F_OK) == 0
             && (access(other, F_OK) == 0 || errno == EACCES)
     }
 
@@ -180,7 +180,7 @@ public struct RepairJournal: Sendable {
         // A link goes on to lead where it does.
         let target = URL(fileURLWithPath: machine.root + path).resolvingSymlinksInPath().path
         let new = target + ".clubkit-new"
-        let folder = (target as NSString).deletingLastPathComponent
+        let folder = FileSteps.parent(of: target)
         // What a killed process left, or somebody put there, is not written through.
         unlink(new)
         do {

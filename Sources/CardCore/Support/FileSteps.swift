@@ -26,6 +26,15 @@ package enum FileSteps {
         path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     }
 
+    /// The folder of a file or folder, without a slash at its end; empty for a name alone.
+    ///
+    /// Foundation's `deletingLastPathComponent` traps at names of one character.
+    package static func parent(of path: String) -> String {
+        let folder = path.unicodeScalars.reversed().drop { $0 == "/" }.drop { $0 != "/" }.drop { $0 == "/" }
+        if folder.isEmpty { return path.hasPrefix("/") ? "/" : "" }
+        return String(String.UnicodeScalarView(folder.reversed()))
+    }
+
     /// Makes a directory, and those above it that are missing, with mode 0700. One that is there is left as it is.
     package static func makeDirectories(_ path: String) throws(Failure) {
         guard !path.isEmpty, mkdir(path, 0o700) != 0 else { return }
@@ -33,7 +42,7 @@ package enum FileSteps {
         var status = stat()
         // Not every file system lets a directory be made where there is one already ("/" on a read-only one).
         if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
-        let parent = (path as NSString).deletingLastPathComponent
+        let parent = FileSteps.parent(of: path)
         guard number == ENOENT, !parent.isEmpty, parent != path else {
             throw Failure(number == EEXIST ? ENOTDIR : number)
         }

@@ -92,7 +92,7 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         var (path, status) = (FileSteps.absolute(path), stat())
         while stat(path, &status) != 0 {
             guard path.count > 1 else { return nil }
-            path = (path as NSString).deletingLastPathComponent
+            path = FileSteps.parent(of: path)
         }
         return status
     }

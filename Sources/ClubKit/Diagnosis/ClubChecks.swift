@@ -49,7 +49,7 @@ extension Diagnosis {
                 """
         ) { machine in
             guard let status = machine.status(path) else {
-                let folder = (path as NSString).deletingLastPathComponent
+                let folder = FileSteps.parent(of: path)
                 if machine.exists(folder), machine.mayOpen(folder, writing: true) == false {
                     return .broken(
                         "The user \(machine.user.name) may not create the club's database in \(folder).",
@@ -85,7 +85,7 @@ extension Diagnosis {
                     ]
                 )
             }
-            let folder = (path as NSString).deletingLastPathComponent
+            let folder = FileSteps.parent(of: path)
             if machine.mayOpen(folder, writing: true) == false {
                 return .broken(
                     "The user \(machine.user.name) may not write in \(folder), where SQLite keeps files beside the database.",
@@ -519,8 +519,8 @@ extension Machine {
 
     /// The folder of a file, or the nearest above it that is there.
     func nearestFolder(_ path: String) -> String {
-        var folder = (path as NSString).deletingLastPathComponent
-        while folder.count > 1, !exists(folder) { folder = (folder as NSString).deletingLastPathComponent }
+        var folder = FileSteps.parent(of: path)
+        while folder.count > 1, !exists(folder) { folder = FileSteps.parent(of: folder) }
         return folder
     }
 }

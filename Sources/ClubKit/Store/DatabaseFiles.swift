@@ -11,7 +11,7 @@ enum DatabaseFiles {
     /// and closing it would drop the locks that SQLite has on it in this process.
     static func prepare(_ path: String) throws(ClubError) {
         do throws(FileSteps.Failure) {
-            try FileSteps.makeDirectories((path as NSString).deletingLastPathComponent)
+            try FileSteps.makeDirectories(FileSteps.parent(of: path))
             close(try FileSteps.create(path))
             give(path, toOwnerOf: FileSteps.folder(of: path))
         } catch {

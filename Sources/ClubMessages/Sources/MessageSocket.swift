@@ -74,7 +74,7 @@ struct SocketFile {
     init(_ path: String) throws(ClubError) {
         let folder = FileSteps.folder(of: path)
         do throws(FileSteps.Failure) {
-            try FileSteps.makeDirectories((path as NSString).deletingLastPathComponent)
+            try FileSteps.makeDirectories(FileSteps.parent(of: path))
         } catch {
             throw ClubError(errno: error.code, attempting: Self.attempt)
         }

@@ -54,7 +54,7 @@ extension KioskFile {
                 let path = content.path(value)
                 // A secret that is there is only read.
                 let isWritten = content.isWritten && !(content == .token && machine.exists(path))
-                let folder = content == .folder ? path : (path as NSString).deletingLastPathComponent
+                let folder = content == .folder ? path : FileSteps.parent(of: path)
                 guard path.hasPrefix("/"),
                     let fault = service.fault(path, writingIn: isWritten ? folder : nil, as: machine.user.name)
                 else { return [] }
@@ -174,7 +174,7 @@ extension KioskFile {
             }
         case .passes:
             do throws(PassConfigurationError) {
-                let folder = (file as NSString).deletingLastPathComponent
+                let folder = FileSteps.parent(of: file)
                 _ = try PassConfiguration(path: file).site(folder: folder)
                 return []
             } catch {

@@ -1,3 +1,4 @@
+import CardCore
 import ClubKit
 import ClubScenarios
 import Diagnosis
@@ -51,7 +52,7 @@ package struct KioskFile: Sendable {
 
     private init(bytes: [UInt8], path: String) throws(KioskFileError) {
         self.path = path
-        var reader = KioskFileReader(folder: (path as NSString).deletingLastPathComponent)
+        var reader = KioskFileReader(folder: FileSteps.parent(of: path))
         switch ScenarioFileText.text(bytes) {
         case .failure(let findings): reader.findings = findings
         case .success(let text):

@@ -42,7 +42,7 @@ public struct ThemeFile: Sendable, Hashable {
     /// - Throws: ``ThemeFileError`` with all that is wrong with the file, or why it cannot be read.
     public func load() throws(ThemeFileError) -> Theme {
         do throws(ThemeFileError) {
-            return try Self.theme(from: text(), folder: (path as NSString).deletingLastPathComponent)
+            return try Self.theme(from: text(), folder: FileSteps.parent(of: path))
         } catch {
             var error = error
             error.path = path
@@ -79,7 +79,7 @@ public struct ThemeFile: Sendable, Hashable {
     ) -> AsyncStream<Result<Theme, ThemeFileError>> {
         let (stream, continuation) = AsyncStream.makeStream(of: Result<Theme, ThemeFileError>.self)
         let name = (path as NSString).lastPathComponent
-        let folder = (path as NSString).deletingLastPathComponent
+        let folder = FileSteps.parent(of: path)
         let watch = FolderWatch(folder, names: [name], pauses: pauses, usesNotification: usesNotification)
         continuation.onTermination = { _ in watch.end() }
         DetachedThread.start(name: "theme file") {

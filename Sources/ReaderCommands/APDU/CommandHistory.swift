@@ -61,7 +61,7 @@ struct CommandHistory {
     }
 
     private func write(_ lines: [String], _ mode: Int32) throws {
-        let folder = (path as NSString).deletingLastPathComponent
+        let folder = FileSteps.parent(of: path)
         try FileManager.default.createDirectory(
             atPath: folder,
             withIntermediateDirectories: true,

@@ -15,6 +15,17 @@ struct FileStepsTests {
 
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
 
+    @Test(
+        "The folder of any path",
+        arguments: [
+            ("", ""), ("/", "/"), ("//", "/"), ("a", ""), (".", ""), ("a/", ""), ("/a", "/"), ("//a", "/"), ("a/b", "a"),
+            ("/a/b//", "/a"), ("a//b", "a"), ("/a/\u{301}b", "/a"), ("ä/b", "ä"),
+        ]
+    )
+    func parent(path: String, folder: String) {
+        #expect(FileSteps.parent(of: path) == folder)
+    }
+
     @Test("What was left behind by who was killed is removed by the next who writes there, and nothing else is")
     func leftovers() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -274,6 +274,11 @@ struct KioskFileTests {
         #expect(try faults("/home/a/own.conf", user: 0).isEmpty)
     }
 
+    @Test("A file of one letter in the present folder is one")
+    func oneLetter() throws {
+        #expect(try KioskFile(text: "passes: p", path: "k")["passes"] == "p")
+    }
+
     // MARK: - Text
 
     @Test("The example can be used, and has every key")
