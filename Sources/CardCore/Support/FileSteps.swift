@@ -30,9 +30,11 @@ package enum FileSteps {
     ///
     /// Foundation's `deletingLastPathComponent` traps at names of one character.
     package static func parent(of path: String) -> String {
-        let folder = path.unicodeScalars.reversed().drop { $0 == "/" }.drop { $0 != "/" }.drop { $0 == "/" }
-        if folder.isEmpty { return path.hasPrefix("/") ? "/" : "" }
-        return String(String.UnicodeScalarView(folder.reversed()))
+        var folder = path.unicodeScalars[...]
+        for isSlash in [true, false, true] {
+            while let last = folder.last, (last == "/") == isSlash { folder.removeLast() }
+        }
+        return folder.isEmpty && path.unicodeScalars.first == "/" ? "/" : String(folder)
     }
 
     /// Makes a directory, and those above it that are missing, with mode 0700. One that is there is left as it is.
