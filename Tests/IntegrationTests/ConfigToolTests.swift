@@ -245,7 +245,9 @@ struct ConfigToolTests {
         let options = ["--database", database]
         let day = ["kiosk", "--replay", Fixtures.path + "/day", "--once", "--json"]
         _ = try await Tool.clubctl.start(day + options).finish()
-        for path in [folder, database] { chown(path, 4711, 4711) }
+        for name in [""] + (try FileManager.default.contentsOfDirectory(atPath: folder)) {
+            chown(folder + "/" + name, 4711, 4711)
+        }
         // A page in the middle, so that the file has to be read into a new one.
         let handle = try #require(FileHandle(forUpdatingAtPath: database))
         for page in [3, 5, 8] {
