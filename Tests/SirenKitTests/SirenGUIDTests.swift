@@ -164,6 +164,8 @@ import Testing
         ("g.", "http://a/b/c/g."), ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"),
         ("g/./h", "http://a/b/c/g/h"),
         ("g?y/../x", "http://a/b/c/g?y/../x"),
+        // Not of RFC 3986, but of many servers.
+        ("?a[b]=1", "http://a/b/c/d;p?a%5Bb%5D=1"), ("g?y#[s]", "http://a/b/c/g?y#%5Bs%5D"),
     ]
 
     @Test(arguments: references) func referencesAreResolved(_ reference: String, _ url: String) {
@@ -172,7 +174,7 @@ import Testing
     }
 
     @Test func whatIsNoReferenceIsNotResolved() {
-        for text in ["a b", "http://[", "http://a:b/", "%", "ä"] {
+        for text in ["a b", "http://[", "g[1]", "http://a:b/", "%", "ä"] {
             #expect(SirenReference.resolve(text, against: base) == nil, "\(text)")
         }
         #expect(SirenReference.resolve("/a", against: nil) == nil)

@@ -136,8 +136,15 @@ enum SirenReference {
         guard URIReference.isValid(reference) else { return nil }
         // Foundation has no URL for an empty text, which means the document itself.
         if reference.isEmpty { return base }
+        let reference = escaped(reference)
         guard URL(string: reference, encodingInvalidCharacters: false) != nil else { return nil }
         let url = URL(string: reference, relativeTo: base)?.absoluteURL
         return url?.scheme == nil ? nil : url
+    }
+
+    /// Brackets in a query, as in `?filter[name]=a`, escaped: servers read both alike, and RFC 3986 allows the one.
+    private static func escaped(_ reference: String) -> String {
+        let start = reference.firstIndex { $0 == "?" || $0 == "#" } ?? reference.endIndex
+        return String(reference[..<start]) + reference[start...].replacing("[", with: "%5B").replacing("]", with: "%5D")
     }
 }
