@@ -26,13 +26,17 @@ enum Curl {
             _ = try await request(observed)
             return ""
         } catch let seen as Seen {
-            return try command(seen.request, form)
+            return try command(seen.request, form, connection.curlOptions)
         }
     }
 
-    private static func command(_ request: SirenRequest, _ form: SirenForm) throws(Fault) -> String {
+    private static func command(
+        _ request: SirenRequest,
+        _ form: SirenForm,
+        _ options: [(name: String, value: String)]
+    ) throws(Fault) -> String {
         let isMultipart = request.body?.type.hasPrefix("multipart/") ?? false
-        var words = ["curl"]
+        var words = ["curl"] + options.flatMap { [$0.name, quoted($0.value)] }
         if request.method != "GET" { words += ["-X", quoted(request.method)] }
         words.append(quoted(request.url.absoluteString))
         for field in request.headers.fields where !(isMultipart && field.name == "Content-Type") {

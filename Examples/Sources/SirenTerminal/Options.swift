@@ -89,7 +89,20 @@ package struct Options {
         // A recording asks nobody, so that what stands for the token will do.
         let authorization = token.map { $0.contains(" ") ? $0 : "Bearer \($0)" }
         client.authorizationHeaderValue = replay == nil ? authorization : authorization ?? recording.authorization
-        return Connection(client: client, secrets: secrets, shownAuthorization: recording.authorization)
+        return Connection(
+            client: client,
+            secrets: secrets,
+            shownAuthorization: recording.authorization,
+            curlOptions: replay == nil ? curlOptions : []
+        )
+    }
+
+    /// How curl reaches the server as this program does; a proxy's password is left out.
+    private var curlOptions: [(name: String, value: String)] {
+        var proxy = session.proxy.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }
+        (proxy?.user, proxy?.password) = (nil, nil)
+        return (proxy?.string.map { [("--proxy", $0)] } ?? [])
+            + session.certificateAuthorities.map { ("--cacert", $0) }
     }
 
     private static func contents(ofFile path: String) throws -> Data {
@@ -119,8 +132,16 @@ package struct Connection: Sendable {
     package let secrets: Secrets
     /// What stands for the authorization where people see it.
     package let shownAuthorization: String
+    /// What a command for curl needs besides the request.
+    package let curlOptions: [(name: String, value: String)]
 
-    package init(client: SirenClient, secrets: Secrets, shownAuthorization: String? = nil) {
+    package init(
+        client: SirenClient,
+        secrets: Secrets,
+        shownAuthorization: String? = nil,
+        curlOptions: [(name: String, value: String)] = []
+    ) {
+        self.curlOptions = curlOptions
         self.client = client
         self.secrets = secrets
         self.shownAuthorization = shownAuthorization ?? "Bearer $SIREN_TOKEN"

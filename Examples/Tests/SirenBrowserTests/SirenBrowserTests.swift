@@ -117,6 +117,16 @@ private let passwordForm = """
         #expect(transport.requests.count == 1)
     }
 
+    @Test func aCommandForAShellGoesTheSameWay() async throws {
+        let console = KeptConsole("curl next")
+        let client = try SirenClient(baseURL: server, transport: answering(passwordForm))
+        let options = [(name: "--proxy", value: "http://proxy:1"), (name: "--cacert", value: "a b.pem")]
+        let connection = Connection(client: client, secrets: Secrets(), curlOptions: options)
+        #expect(await Browser(connection, console).run())
+        let begins = "curl --proxy 'http://proxy:1' --cacert 'a b.pem' 'https://elsewhere.example/' "
+        #expect(console.shown.contains { $0.hasPrefix(begins) })
+    }
+
     @Test func aRecordingHoldsNoSecretAndAnswersAsTheServerDid() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json").path()
         defer { try? FileManager.default.removeItem(atPath: path) }
