@@ -224,6 +224,8 @@ struct ConfigToolTests {
         chmod(users, 0o644)
         let imported = try await run(["import", "--merge", users])
         #expect(imported.messages.contains(" import --merge - --type userList < '\(users)'"), "\(imported)")
+        let backup = try await run(["backup", "copy.sqlite"])
+        #expect(backup.messages.contains("root may:\n  sudo env CLUBKIT_CONFIG="), "\(backup)")
         let json = try await run(["stats", "--json"])
         #expect((json.objects.first?["error"] as? [String: Any])?["code"] as? String == "accessDenied")
         // What root made belongs to the owner of the folder.

@@ -24,10 +24,9 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         var words = (variable ?? []) + CommandLine.arguments
         // Of a home that user sees nothing: the shell opens its files.
         let redirection = user == "root" ? nil : Self.redirect(&words)
-        // A copy is made beside its place, and then gets its name.
-        let isRoots = user == "root" || CommandLine.arguments.dropFirst().first == "backup"
-        let sudo = isRoots ? "sudo" : "sudo -u \(user.shellQuoted)"
-        var command = "\(sudo) \(words.map(\.shellQuoted).joined(separator: " "))"
+        let sudo = user == "root" ? "sudo" : "sudo -u \(user.shellQuoted)"
+        let call = words.map(\.shellQuoted).joined(separator: " ")
+        var command = "\(sudo) \(call)"
         switch redirection {
         case nil: break
         case .from(let file): command += " < \(file.shellQuoted)"
@@ -35,10 +34,13 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         case .to(let file):
             command = "(umask 077; \(words.contains("--force") ? "" : "set -C; ")\(command) > \(file.shellQuoted))"
         }
-        let files = words.dropFirst().filter { !isRoots && FileManager.default.fileExists(atPath: $0) }
-        let hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
-        return "this user may not use \(path), which belongs to the user \(user). Run it as "
-            + "\(isRoots ? "root" : "that user"):\n  \(command)"
+        let files = words.dropFirst().filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
+        var hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
+        // Its copy is made beside the place, so that the shell cannot open it.
+        if user != "root", CommandLine.arguments.dropFirst().first == "backup" {
+            hint += "\nWhere that user may not write, such as in this one's home, root may:\n  sudo \(call)"
+        }
+        return "this user may not use \(path), which belongs to the user \(user). Run it as that user:\n  \(command)"
             + hint
     }
 
