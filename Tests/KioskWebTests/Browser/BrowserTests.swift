@@ -150,7 +150,8 @@ struct BrowserTests {
                         try await browser.value(of: "document.body.innerText"),
                         try await other.value(of: "document.body.innerText"),
                     ]
-                    #expect(seen[0] == seen[1] && seen[0].contains(name))
+                    #expect(seen[0].contains(name))
+                    #expect(seen[0] == seen[1])
                 }
             }
         }
