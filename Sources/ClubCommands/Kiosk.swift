@@ -221,6 +221,9 @@ struct Kiosk: ToolCommand {
         var arguments = file.arguments(besides: given) + given
         // Another file's club is none of this kiosk's.
         if !arguments.contains(where: { $0 == "--database" || $0.hasPrefix("--database=") }) {
+            guard path != KioskFile.standardPath else {
+                throw KioskFileError(path: path, findings: [KioskFile.missingDatabase])
+            }
             arguments.append("--database=\(DatabaseLocation.standard().path)")
         }
         do {

@@ -76,6 +76,24 @@ struct ClubFilesToolTests {
         }
     }
 
+    @Test("What root makes in another's folder is theirs, and what was put there is named", .enabled(if: geteuid() == 0))
+    func misplaced() async throws {
+        _ = try await club.json("members", "add", "A")
+        let folder = (club.database as NSString).deletingLastPathComponent
+        for name in [""] + (try FileManager.default.contentsOfDirectory(atPath: folder)) {
+            chown(folder + "/" + name, 4711, 4711)
+        }
+        let copy = folder + "/copy.sqlite"
+        #expect(try await club.run("backup", copy).status == 0)
+        let owner = try FileManager.default.attributesOfItem(atPath: copy)[.ownerAccountID] as? Int
+        #expect(owner == 4711)
+        let check = try await Tool.clubctl.run("check", "--database", copy)
+        #expect(check.status == 0, "\(check.messages)")
+        chown(club.database, 0, 0)
+        let refused = try await club.run("check")
+        #expect(refused.status == 66 && refused.messages.contains("sudo chown -h 4711: "), "\(refused.messages)")
+    }
+
     @Test("Whoever erases somebody is told of backups and exported files, and of the copies that a repair kept")
     func keptCopies() async throws {
         for name in ["A", "B"] { _ = try await club.json("members", "add", name) }

@@ -225,12 +225,13 @@ private final class Interview {
             }
             let address = answer == "1" ? former : answer
             let lowest = Machine().number("/proc/sys/net/ipv4/ip_unprivileged_port_start") ?? 1024
-            guard let place = ListenAddress(address), Int(address).map({ $0 >= lowest }) ?? true else {
+            guard let place = ListenAddress(address), Int(address).map({ $0 > 9 }) ?? true else {
                 throw WrongAnswer("Write 1, 2 or 3, or an address and a port, such as 127.0.0.1:8080.")
             }
-            guard place.port >= lowest else {
+            let service = Diagnosis.serviceSandbox(reading: draft.path, on: Machine())
+            guard place.port >= lowest || service?.mayUseAllPorts == true else {
                 throw WrongAnswer(
-                    "Only root may listen on ports below \(lowest), and the kiosk is not root. Write another."
+                    "Only root may listen on ports below \(lowest), and the kiosk is not root. \(KioskFile.portHint)"
                 )
             }
             #if NETWORK

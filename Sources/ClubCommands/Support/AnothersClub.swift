@@ -36,8 +36,9 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         }
         let files = words.dropFirst().filter { user != "root" && FileManager.default.fileExists(atPath: $0) }
         var hint = files.isEmpty ? "" : "\nIt must be able to read \(files.joined(separator: ", "))."
-        // Its copy is made beside the place, so that the shell cannot open it.
-        if user != "root", CommandLine.arguments.dropFirst().first == "backup" {
+        // What they make the shell cannot open.
+        let verbs = CommandLine.arguments.dropFirst().prefix(2)
+        if user != "root", verbs.contains("backup") || verbs.contains("disclose") {
             hint += "\nWhere that user may not write, such as in this one's home, root may:\n  sudo \(call)"
         }
         return "this user may not use \(path), which belongs to the user \(user). Run it as that user:\n  \(command)"
@@ -80,7 +81,8 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
             fault = Self.fault(folder, W_OK | X_OK)
         }
         // What this user's own rights, a full disk or a read-only one hinder is told by whoever opens it.
-        guard fault == EACCES, status(path).map({ $0.st_uid != geteuid() }) ?? false else { return }
+        guard fault == EACCES, let status = status(path), status.st_uid != geteuid() else { return }
+        if let misplaced = MisplacedDatabase(path, status) { throw misplaced }
         throw AnothersClub(path: path)
     }
 
@@ -107,6 +109,29 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         }
         let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) } ?? "root"
         return status.st_mode & 0o040 != 0 && getpwnam(group) != nil ? group : "root"
+    }
+}
+
+/// A database of root's in another user's folder, such as one that was copied there by `sudo cp`. Where root would work
+/// beside it, that user could lead it elsewhere.
+struct MisplacedDatabase: ExitCoded, CustomStringConvertible {
+    var path: String
+    var owner: String
+    // A service is not started again for it.
+    let exitCode = ToolExit.noInput
+    let errorCode = "accessDenied"
+
+    init?(_ path: String, _ status: stat) {
+        var folder = stat()
+        guard status.st_uid == 0, stat(FileSteps.folder(of: FileSteps.absolute(path)), &folder) == 0, folder.st_uid != 0
+        else { return nil }
+        self.path = path
+        owner = getpwuid(folder.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(folder.st_uid)"
+    }
+
+    var description: String {
+        "\(path) belongs to root, and its folder to the user \(owner). Let both be that user's:\n"
+            + "  sudo chown -h \(owner.shellQuoted): \(path.shellQuoted)"
     }
 }
 

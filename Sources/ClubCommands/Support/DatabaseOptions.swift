@@ -156,6 +156,8 @@ extension DatabaseLocation {
         guard case .file(let path) = self, let owner = OtherUser.owner(ofFolderOf: path) else {
             return try await work()
         }
+        var status = stat()
+        if stat(path, &status) == 0, let misplaced = MisplacedDatabase(path, status) { throw misplaced }
         return try await owner.perform(work)
     }
 }

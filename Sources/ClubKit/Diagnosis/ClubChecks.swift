@@ -483,8 +483,9 @@ package struct ServiceSandbox: Sendable {
         guard longest(readOnly) > 0, longest(readOnly) >= longest(writable) else { return nil }
         return (
             "the service may not write in \(folder)",
-            "Choose a place in /var/lib/clubkit, or let it: 'sudo install -d -o \(user) -m 700 \(folder.shellQuoted)', "
-                + "then 'sudo systemctl edit \(Diagnosis.service)', and there [Service] and ReadWritePaths=\(folder)"
+            "Choose a place in /var/lib/clubkit, or allow it: 'sudo install -d -o \(user) -m 700 \(folder.shellQuoted)', "
+                // Without the '-' a disk that is away would keep the service from starting.
+                + "then 'sudo systemctl edit \(Diagnosis.service)', and there [Service] and ReadWritePaths=-\(folder)"
         )
     }
 }

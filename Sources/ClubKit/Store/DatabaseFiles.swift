@@ -225,10 +225,17 @@ enum DatabaseFiles {
 
     /// Gives a file that root has made to the owner of another, who is to use it.
     static func give(_ file: String, toOwnerOf other: String) {
-        var status = stat()
-        guard geteuid() == 0, stat(other, &status) == 0, status.st_uid != 0 else { return }
-        // What a link leads to is not that file.
-        _ = lchown(file, status.st_uid, status.st_gid)
+        var (owner, status) = (stat(), stat())
+        guard geteuid() == 0, stat(other, &owner) == 0, owner.st_uid != 0 else { return }
+        let (path, emptyPath): (Int32, Int32) = (0o10000000, 0x1000)  // O_PATH, AT_EMPTY_PATH
+        // Such a descriptor can be closed without an end to SQLite's locks on the file.
+        let made = open(file, path | O_NOFOLLOW | O_CLOEXEC)
+        guard made >= 0 else { return }
+        defer { close(made) }
+        // What a link leads to, or has another name besides, may be another file of root's.
+        guard fstat(made, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1, status.st_uid == 0
+        else { return }
+        _ = fchownat(made, "", owner.st_uid, owner.st_gid, emptyPath)
     }
 
     /// Copies a database and what is in its log, for the same owner.

@@ -84,6 +84,8 @@ extension MemberStore {
         } catch {
             throw ClubError(error, attempting: attempt)
         }
+        // What root makes in somebody's folder is for them.
+        DatabaseFiles.give(file, toOwnerOf: FileSteps.folder(of: place))
         try DatabaseFiles.publish(file, as: place, attempt)
         return pages
     }

@@ -22,7 +22,6 @@ extension MemberStore {
             if let path {
                 let kept = DatabaseFiles.free(path + DatabaseFiles.beforeRepair + DatabaseFiles.stamp(clock()))
                 try await copy(to: kept, attempt, verifying: false)
-                DatabaseFiles.give(kept, toOwnerOf: path)
                 report.keptFile = kept
             }
             do {

@@ -151,7 +151,7 @@ extension TransferError.Kind {
         case .unknownFormat: "Say which form it has: --type userList|csv|clubkit."
         case .wrongEncoding: "Save it as UTF-8; in Excel that is 'CSV UTF-8'."
         case .noHeader: "Begin the file with a line of column names, one of them 'userId'."
-        case .noIdentifierColumn: "Name a column 'userId', or map one to it (COLUMN=userId)."
+        case .noIdentifierColumn: "Name a column 'userId', or map one to it, such as by --map 'Card number=userId'."
         case .badMapping: "Check the names of the columns."
         case .malformed: "Mend that place, or export the file anew."
         case .truncated, .altered: "Copy or export the file anew; nothing of it was imported."

@@ -46,9 +46,7 @@ extension KioskFile {
         var findings: [FileFinding] = []
         if let service {
             if database == nil {
-                let fault = "the members' database is not named: the service would make one where nobody looks for it"
-                let place = Setting(values: [], line: 1, column: 1)
-                findings.append(finding(place, "database", fault, "Add 'database: /var/lib/clubkit/club.sqlite'."))
+                findings.append(FileFinding(file: path, finding: Self.missingDatabase, isUnreadable: true))
             }
             findings += named(Content.all) { value, content, setting, key in
                 let path = content.path(value)
@@ -67,13 +65,19 @@ extension KioskFile {
             let port = ListenAddress(text)?.port, port > 0, port < lowest
         {
             let fault = "only root may listen on ports below \(lowest)"
-            let hint =
-                "Choose another port, such as 8080, or let it: 'sudo systemctl edit \(Diagnosis.service)', and there "
-                + "[Service], AmbientCapabilities=CAP_NET_BIND_SERVICE and CapabilityBoundingSet=CAP_NET_BIND_SERVICE"
-            findings.append(finding(setting, "http.address", fault, hint))
+            findings.append(finding(setting, "http.address", fault, Self.portHint))
         }
         return findings
     }
+
+    /// Without a name the service would have its club in its home, where nobody else looks for it.
+    package static let missingDatabase = ScenarioConfiguration.Finding(
+        line: 0,
+        column: 0,
+        path: "database",
+        message: "the members' database is not named, so that other commands would not find it",
+        hint: "Add it, such as 'database: /var/lib/clubkit/club.sqlite'."
+    )
 
     private func named(
         _ contents: Set<Content>,
@@ -86,6 +90,11 @@ extension KioskFile {
             return setting.values.flatMap { look($0, content, setting, key.name) }
         }
     }
+
+    /// What to do where the service may not listen on a port.
+    package static let portHint =
+        "Choose another port, such as 8080, or allow it: 'sudo systemctl edit \(Diagnosis.service)', and there "
+        + "[Service], AmbientCapabilities=CAP_NET_BIND_SERVICE and CapabilityBoundingSet=CAP_NET_BIND_SERVICE"
 
     private func finding(_ setting: Setting, _ key: String, _ message: String, _ hint: String) -> FileFinding {
         let (line, column) = (setting.line, setting.column)
@@ -109,7 +118,10 @@ extension KioskFile {
         case .database:
             if stat(place, &status) == 0 {
                 guard status.st_mode & S_IFMT == S_IFREG else { return "the database is no file: \(value)" }
-                guard isAllowed(place, R_OK | W_OK) else { return "the database may not be changed: \(value)" }
+                guard isAllowed(place, R_OK | W_OK) else {
+                    let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) }
+                    return "the database, which belongs to \(owner ?? "\(status.st_uid)"), may not be changed: \(value)"
+                }
             }
             // SQLite makes files beside it.
             return makingFault(FileSteps.folder(of: place), root, made)
