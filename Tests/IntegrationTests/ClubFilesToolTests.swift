@@ -76,7 +76,7 @@ struct ClubFilesToolTests {
         }
     }
 
-    @Test("What root makes in another's folder is theirs, and what was put there is named", .enabled(if: geteuid() == 0))
+    @Test("Root makes in a folder what is its owner's, and names what was put there", .enabled(if: geteuid() == 0))
     func misplaced() async throws {
         _ = try await club.json("members", "add", "A")
         let folder = (club.database as NSString).deletingLastPathComponent
