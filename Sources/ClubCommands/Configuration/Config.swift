@@ -49,17 +49,17 @@ struct ConfigCheck: ReportingCommand {
         let path = file ?? ClubPlace.configuration(environment: environment) ?? KioskFile.standardPath
         let user = OtherUser.service?.user
         let machine = Machine(user: user ?? .current)
-        let service = Diagnosis.serviceSandbox(reading: path, on: machine)
-        let faults = try machine.asUser { () throws -> [KioskFile.FileFinding] in
-            do throws(KioskFileError) {
+        let faults: [KioskFile.FileFinding]
+        do {
+            let (file, token) = try machine.asUser {
                 let file = try KioskFile.ofKiosk(path)
-                return file.fileFindings(service: service) + file.tokenFindings
-                    + file.findings(on: machine, service: service)
-            } catch {
-                if error.forThisUser is AnothersClub { throw error.forThisUser }
-                let isUnreadable = error.unreadable != nil
-                return error.findings.map { .init(file: path, finding: $0, isUnreadable: isUnreadable) }
+                return (file, file.tokenFindings)
             }
+            faults = file.findings(on: machine) + token
+        } catch let error as KioskFileError {
+            if error.forThisUser is AnothersClub { throw error.forThisUser }
+            let isUnreadable = error.unreadable != nil
+            faults = error.findings.map { .init(file: path, finding: $0, isUnreadable: isUnreadable) }
         }
         for fault in faults {
             let finding = fault.finding

@@ -464,7 +464,11 @@ package struct ServiceSandbox: Sendable {
     /// Why it cannot use a path, and what to do.
     ///
     /// - Parameter folder: the folder in which it makes files; `nil` if it only reads.
-    package func fault(_ path: String, writingIn folder: String?, as user: String) -> (message: String, hint: String)? {
+    package func fault(
+        _ path: String,
+        writingIn folder: String?,
+        on machine: Machine
+    ) -> (message: String, hint: String)? {
         func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
         func isBelow(_ path: String, _ place: String) -> Bool {
             place == "/" || (path + "/").hasPrefix(place + "/")
@@ -481,11 +485,14 @@ package struct ServiceSandbox: Sendable {
             places.map(resolved).filter { isBelow(place, $0) }.map(\.utf8.count).max() ?? 0
         }
         guard longest(readOnly) > 0, longest(readOnly) >= longest(writable) else { return nil }
+        let making =
+            machine.exists(folder)
+            ? "" : "'sudo install -d -o \(machine.user.name) -m 700 \(folder.shellQuoted)', then "
         return (
             "the service may not write in \(folder)",
-            "Choose a place in /var/lib/clubkit, or allow it: 'sudo install -d -o \(user) -m 700 \(folder.shellQuoted)', "
-                // Without the '-' a disk that is away would keep the service from starting.
-                + "then 'sudo systemctl edit \(Diagnosis.service)', and there [Service] and ReadWritePaths=-\(folder)"
+            // Without the '-' a disk that is away would keep the service from starting.
+            "Choose a place in /var/lib/clubkit, or allow it: \(making)'sudo systemctl edit \(Diagnosis.service)', "
+                + "and there [Service] and ReadWritePaths=-\(folder)"
         )
     }
 }

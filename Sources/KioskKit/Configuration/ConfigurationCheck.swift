@@ -15,16 +15,12 @@ extension Diagnosis {
             explanation: "A wrong word in it, or a file that it names and is not there, keeps the kiosk from opening."
         ) { machine in
             guard let path else { return .fine("The kiosk has no file: its options say all.") }
-            var faults: [String]
+            let faults: [String]
             do {
                 let file = try machine.asUser { try KioskFile(path: path, root: machine.root) }
-                let service = Diagnosis.serviceSandbox(reading: path, on: machine)
                 // Passes and scenarios have checks of their own.
                 let contents = KioskFile.Content.all.subtracting([.passes, .scenarios])
-                faults = machine.asUser { file.fileFindings(contents, root: machine.root, service: service) }.map(
-                    \.text
-                )
-                faults += file.findings(on: machine, service: service).map(\.text)
+                faults = file.findings(contents, on: machine).map(\.text)
             } catch let error as KioskFileError {
                 if error.unreadable == EACCES, geteuid() != 0, machine.root.isEmpty {
                     return .cannotTell(

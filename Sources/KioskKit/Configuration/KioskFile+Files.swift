@@ -21,13 +21,25 @@ extension KioskFile {
         package var text: String { finding.text(in: file) }
     }
 
+    /// What keeps the kiosk from using the file: what is wrong with the files that are named, and with the machine.
+    ///
+    /// - Parameter contents: which files are looked at.
+    package func findings(_ contents: Set<Content> = Content.all, on machine: Machine) -> [FileFinding] {
+        let service = Diagnosis.serviceSandbox(reading: path, on: machine)
+        let hindrances = hindrances(on: machine, service: service)
+        // What the service may not do anyway needs no second reason.
+        let named = Set(hindrances.map(\.finding.path))
+        return machine.asUser { fileFindings(contents, root: machine.root, service: service) }
+            .filter { !$0.isUnreadable || !named.contains($0.finding.path) } + hindrances
+    }
+
     /// What is wrong with the files that are named, each with its own places.
     ///
     /// - Parameters:
     ///   - contents: which files are looked at.
     ///   - root: what stands before each path, of a machine whose files are in a folder.
     ///   - service: the service that reads this file.
-    package func fileFindings(
+    func fileFindings(
         _ contents: Set<Content> = Content.all,
         root: String = "",
         service: ServiceSandbox? = nil
@@ -42,7 +54,7 @@ extension KioskFile {
     }
 
     /// What the machine keeps the kiosk from: ports that are root's, and what its service does not see or may not write.
-    package func findings(on machine: Machine, service: ServiceSandbox?) -> [FileFinding] {
+    func hindrances(on machine: Machine, service: ServiceSandbox?) -> [FileFinding] {
         var findings: [FileFinding] = []
         if let service {
             if database == nil {
@@ -54,7 +66,7 @@ extension KioskFile {
                 let isWritten = content.isWritten && !(content == .token && machine.exists(path))
                 let folder = content == .folder ? path : FileSteps.parent(of: path)
                 guard path.hasPrefix("/"),
-                    let fault = service.fault(path, writingIn: isWritten ? folder : nil, as: machine.user.name)
+                    let fault = service.fault(path, writingIn: isWritten ? folder : nil, on: machine)
                 else { return [] }
                 return [finding(setting, key, fault.message, fault.hint)]
             }

@@ -234,7 +234,7 @@ struct KioskFileTests {
         {
             let machine = Machine(root: root, user: .init(name: "kiosk", id: user, groups: [user]))
             let service = Diagnosis.serviceSandbox(reading: path, on: machine)
-            let findings = try KioskFile(text: text ?? full, path: path).findings(on: machine, service: service)
+            let findings = try KioskFile(text: text ?? full, path: path).hindrances(on: machine, service: service)
             hints = findings.map(\.finding.hint)
             return findings.map(\.finding.path)
         }
@@ -264,11 +264,9 @@ struct KioskFileTests {
             path: "/etc/kiosk.conf"
         )
         try Data().write(to: URL(fileURLWithPath: root + "/run"))
-        let service = Diagnosis.serviceSandbox(
-            reading: "/etc/kiosk.conf",
-            on: Machine(root: root, user: .init(name: "kiosk", id: 1000, groups: []))
-        )
-        #expect(file.fileFindings(root: root, service: service).map(\.finding.path) == ["messages.folder"])
+        let machine = Machine(root: root, user: .init(name: "kiosk", id: 1000, groups: []))
+        // One finding for each key.
+        #expect(file.findings(on: machine).map(\.finding.path) == ["database", "messages.folder"])
         #expect(file.fileFindings(root: root).map(\.finding.path) == ["messages.socket", "messages.folder"])
         try unit(strict)
         #expect(try faults("/home/a/own.conf", user: 0).isEmpty)
