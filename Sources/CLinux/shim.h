@@ -11,5 +11,10 @@ static inline long clinux_set_thread_groups(size_t count, const gid_t *groups) {
     return syscall(SYS_setgroups, count, groups);
 }
 
+// The effective user of the calling thread alone: seteuid(2) changes that of all. The saved one stays.
+static inline long clinux_set_thread_user(uid_t user) {
+    return syscall(SYS_setresuid, -1, user, -1);
+}
+
 // Behind _XOPEN_SOURCE, which a module cannot set after others have included the header.
 extern int wcwidth(wchar_t character);

@@ -69,21 +69,18 @@ struct Check: DatabaseCommand {
     private func mend(_ out: Output) async throws {
         let folder = try database.place().file?["backups.folder"]
         let club = try database.closedClub()
-        let location = club.configuration.database
         let offered = Mutex<RepairOffer?>(nil)
         let report: RepairReport
-        do {
-            report = try await location.asOwner {
-                try await club.repair(
-                    by: action.context,
-                    from: snapshots.folder(of: location, configured: folder)
-                ) { offer in
-                    offered.withLock { $0 = offer }
-                    return await choose(offer, out)
-                }
+        do throws(ClubError) {
+            report = try await club.repair(
+                by: action.context,
+                from: snapshots.folder(of: club.configuration.database, configured: folder)
+            ) { offer in
+                offered.withLock { $0 = offer }
+                return await choose(offer, out)
             }
-        } catch let error as ClubError where error.kind == .cancelled {
-            guard let offer = offered.withLock(\.self) else { throw error }
+        } catch {
+            guard error.kind == .cancelled, let offer = offered.withLock(\.self) else { throw error }
             let unreadable = offer.isFileReadable ? "" : "Nothing in the file could be read. "
             throw ToolFailure(
                 unreadable + "Nothing was changed. 'clubctl check --repair --take snapshot' takes the snapshot."

@@ -142,10 +142,13 @@ public struct Machine: Sendable {
         return mayOpen(path, writing: writing, as: user)
     }
 
-    /// Opens files with the rights of ``user`` where this process is root's and the machine is this one, on this thread
-    /// alone. The body starts no process.
-    package func asUser<Result>(_ body: () throws -> Result) rethrows -> Result {
-        guard root.isEmpty, geteuid() == 0, user.id != 0 else { return try body() }
+    /// Opens files with the rights of ``user`` where this process is root's, also one that works as somebody else, and
+    /// the machine is this one; on this thread alone. The body starts no process.
+    package func asUser<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        let worker = geteuid()
+        guard root.isEmpty, getuid() == 0, user.id != worker else { return try body() }
+        if worker != 0, clinux_set_thread_user(0) != 0 { return try body() }
+        defer { if worker != 0 { _ = clinux_set_thread_user(worker) } }
         var former = [gid_t](repeating: 0, count: 65_536)
         let count = getgroups(Int32(former.count), &former)
         _ = clinux_set_thread_groups(user.groups.count, Array(user.groups))

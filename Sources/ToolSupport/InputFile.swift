@@ -39,7 +39,7 @@ package enum InputFile {
         return bytes
     }
 
-    fileprivate static func parts(
+    private static func parts(
         of path: String,
         _ cancellation: CardOnReader.Cancellation,
         _ take: (ArraySlice<UInt8>) throws -> Void
@@ -48,6 +48,15 @@ package enum InputFile {
         let file = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw failure(path, errno) }
         defer { if path != "-" { close(file) } }
+        try parts(of: path, file, cancellation, take)
+    }
+
+    fileprivate static func parts(
+        of path: String,
+        _ file: Int32,
+        _ cancellation: CardOnReader.Cancellation,
+        _ take: (ArraySlice<UInt8>) throws -> Void
+    ) throws {
         // Until a writer has come, a named pipe looks as at its end, so the first byte is waited for. Behind that the
         // end is seen by reading, for it is no news to poll(2) if the writer was gone when the pipe was opened.
         var mustWait = true
@@ -173,7 +182,7 @@ package struct InputMessageError: ExitCoded, CustomStringConvertible {
     package var errorCode: String { fault.code.rawValue }
 }
 
-/// All of standard input as a file, for what reads a file more than once or looks at its beginning.
+/// All of standard input, or of an open file, as a file, for what reads a file more than once or looks at its beginning.
 ///
 /// The file has no name, and is gone with the process: standard input may hold what nobody else is to read.
 package final class SpooledInput: Sendable {
@@ -182,22 +191,22 @@ package final class SpooledInput: Sendable {
     package var path: String { "/dev/fd/\(file)" }
 
     /// - Throws: ``ToolFailure`` with exit code 74; `CancellationError` when the tool is to end.
-    package init() async throws {
-        file = try await BlockingThread.run(name: "input") { try Self.spool($0) }
+    package init(of source: Int32) async throws {
+        file = try await BlockingThread.run(name: "input") { try Self.spool(source, $0) }
     }
 
     deinit { close(file) }
 
-    private static func spool(_ cancellation: CardOnReader.Cancellation) throws -> Int32 {
+    private static func spool(_ source: Int32, _ cancellation: CardOnReader.Cancellation) throws -> Int32 {
         // Of mode 0600.
         let (file, path) = FileSteps.unique(NSTemporaryDirectory() + "/clubkit-input-") { mkstemp($0) }
         guard file >= 0 else { throw failure("make a temporary file", errno) }
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         unlink(path)
         do {
-            try InputFile.parts(of: "-", cancellation) { part in
+            try InputFile.parts(of: source == STDIN_FILENO ? "-" : "the file", source, cancellation) { part in
                 if let code = Output.write(part, to: file) {
-                    throw failure("keep standard input in a temporary file", code)
+                    throw failure("keep what is read in a temporary file", code)
                 }
             }
             return file

@@ -24,9 +24,12 @@ struct MembersDisclose: ClubCommand {
 
     func perform(_ club: Club, _ out: Output) async throws {
         _ = try await club.held(member)
-        let url = URL(fileURLWithPath: folder, isDirectory: true)
-        let files = try await club.disclose(member, to: url, by: action.context)
-        for file in files { try out.result(fields: ["file": file.path], text: "Wrote \(file.path)") }
+        let files = try await Destination(path: folder).write { path in
+            try await club.disclose(member, to: URL(fileURLWithPath: path, isDirectory: true), by: action.context)
+        }
+        for file in files.map({ URL(fileURLWithPath: folder).appendingPathComponent($0.lastPathComponent).path }) {
+            try out.result(fields: ["file": file], text: "Wrote \(file)")
+        }
     }
 }
 

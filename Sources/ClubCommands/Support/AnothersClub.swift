@@ -82,7 +82,9 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         }
         // What this user's own rights, a full disk or a read-only one hinder is told by whoever opens it.
         guard fault == EACCES, let status = status(path), status.st_uid != geteuid() else { return }
-        if let misplaced = MisplacedDatabase(path, status) { throw misplaced }
+        if status.st_uid == 0, let owner = OtherUser.first(onWayTo: path) {
+            throw MisplacedDatabase(path: path, owner: owner)
+        }
         throw AnothersClub(path: path)
     }
 
@@ -109,75 +111,6 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         }
         let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) } ?? "root"
         return status.st_mode & 0o040 != 0 && getpwnam(group) != nil ? group : "root"
-    }
-}
-
-/// A database of root's in another user's folder, such as one that was copied there by `sudo cp`. Where root would work
-/// beside it, that user could lead it elsewhere.
-struct MisplacedDatabase: ExitCoded, CustomStringConvertible {
-    var path: String
-    var owner: String
-    // A service is not started again for it.
-    let exitCode = ToolExit.noInput
-    let errorCode = "accessDenied"
-
-    init?(_ path: String, _ status: stat) {
-        var folder = stat()
-        guard status.st_uid == 0, stat(FileSteps.folder(of: FileSteps.absolute(path)), &folder) == 0, folder.st_uid != 0
-        else { return nil }
-        self.path = path
-        owner = getpwuid(folder.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "\(folder.st_uid)"
-    }
-
-    var description: String {
-        "\(path) belongs to root, and its folder to the user \(owner). Let both be that user's:\n"
-            + "  sudo chown -h \(owner.shellQuoted): \(path.shellQuoted)"
-    }
-}
-
-/// A user in whose place root does and judges something.
-struct OtherUser {
-    let user: Machine.User
-    let group: gid_t
-
-    /// The one whom the kiosk's service runs as; `nil` without one, and where somebody else than root asks.
-    static var service: OtherUser? {
-        guard geteuid() == 0 else { return nil }
-        return getpwnam(Diagnosis.serviceUser(on: Machine()) ?? "clubkit").map(OtherUser.init)
-    }
-
-    /// The one to whom the folder of a file belongs, seen through links; `nil` if that is root, and where somebody else
-    /// than root asks.
-    static func owner(ofFolderOf path: String) -> OtherUser? {
-        guard geteuid() == 0 else { return nil }
-        let real = realpath(path, nil)
-        defer { free(real) }
-        var status = stat()
-        guard stat(FileSteps.folder(of: real.map { String(cString: $0) } ?? FileSteps.absolute(path)), &status) == 0,
-            status.st_uid != 0
-        else { return nil }
-        return getpwuid(status.st_uid).map(OtherUser.init)
-            ?? OtherUser(user: .init(name: "", id: status.st_uid, groups: [status.st_gid]), group: status.st_gid)
-    }
-
-    private init(_ entry: UnsafeMutablePointer<passwd>) {
-        let (name, id, group) = (String(cString: entry.pointee.pw_name), entry.pointee.pw_uid, entry.pointee.pw_gid)
-        self.init(user: Machine.User.named(name)?.user ?? .init(name: name, id: id, groups: [group]), group: group)
-    }
-
-    private init(user: Machine.User, group: gid_t) { (self.user, self.group) = (user, group) }
-
-    /// Does some work as that user, in all threads: links that somebody planted in its folders lead no further than that
-    /// user gets.
-    func perform<Result>(_ work: () async throws -> Result) async throws -> Result {
-        let groups = Array(user.groups)
-        guard setgroups(groups.count, groups) == 0, setegid(group) == 0, seteuid(user.id) == 0 else {
-            let reason = String(cString: strerror(errno))
-            _ = (seteuid(0), setegid(0))
-            throw ToolFailure("could not become the user \(user.name): \(reason).")
-        }
-        defer { _ = (seteuid(0), setegid(0), setgroups(1, [0])) }
-        return try await work()
     }
 }
 

@@ -3,6 +3,7 @@ import ClubKit
 import Foundation
 import KioskKit
 import ReaderKit
+import Synchronization
 import ToolSupport
 
 struct DatabaseOptions: ParsableArguments, Sendable {
@@ -20,21 +21,30 @@ struct DatabaseOptions: ParsableArguments, Sendable {
     )
     var database: String?
 
-    /// Where the club is, and the kiosk's file that says so.
+    private static let found = Mutex<ClubPlace?>(nil)
+
+    /// Where the club is, and the kiosk's file that says so. Root works as the user to whom it belongs from then on.
     ///
     /// - Throws: ``AnothersClub`` if this user may not use it; ``KioskFileError``.
     func place() throws -> ClubPlace {
         if let database {
             try AnothersClub.check(database, mayBeNew: false)
+            try OtherUser.work(withClubAt: database)
             return ClubPlace(database: .file(path: database))
         }
+        // As the club's user, root may not be allowed to read the file again.
+        if OtherUser.isAtWork, let place = Self.found.withLock(\.self) { return place }
         let place: ClubPlace
         do throws(KioskFileError) {
             place = try ClubPlace.find(environment: ProcessInfo.processInfo.environment)
         } catch {
             throw error.forThisUser
         }
-        if place.file != nil, case .file(let path) = place.database { try AnothersClub.check(path, mayBeNew: true) }
+        if case .file(let path) = place.database {
+            if place.file != nil { try AnothersClub.check(path, mayBeNew: true) }
+            try OtherUser.work(withClubAt: path)
+        }
+        Self.found.withLock { $0 = place }
         return place
     }
 
@@ -112,9 +122,7 @@ struct DatabaseOptions: ParsableArguments, Sendable {
 
     /// Upgrades a database of an earlier version in a checked copy, as the package does: opening it would do so in place.
     private static func upgrade(_ location: DatabaseLocation) async throws {
-        let report = try await location.asOwner {
-            try await MemberStore.upgrade(ClubConfiguration(database: location))
-        }
+        let report = try await MemberStore.upgrade(ClubConfiguration(database: location))
         guard let kept = report.keptFile else { return }
         Output.tell("Upgraded \(location.path), checked. The former one is kept in \(kept).")
     }
@@ -148,17 +156,6 @@ extension DatabaseLocation {
 
     var isMissing: Bool {
         if case .file(let path) = self { !FileManager.default.fileExists(atPath: path) } else { false }
-    }
-
-    /// Does what makes and moves files beside the database; root does it as the user to whom their folder belongs, who
-    /// could otherwise lead it elsewhere by links.
-    func asOwner<Result>(_ work: () async throws -> Result) async throws -> Result {
-        guard case .file(let path) = self, let owner = OtherUser.owner(ofFolderOf: path) else {
-            return try await work()
-        }
-        var status = stat()
-        if stat(path, &status) == 0, let misplaced = MisplacedDatabase(path, status) { throw misplaced }
-        return try await owner.perform(work)
     }
 }
 

@@ -7,6 +7,8 @@ import ToolSupport
 struct Destination: Sendable {
     /// `-` is standard output.
     let path: String
+    /// Whether it may take the place of a file.
+    var replaces = false
 
     var name: String { path == "-" ? "standard output" : path }
 
@@ -14,7 +16,10 @@ struct Destination: Sendable {
     ///
     /// What goes to standard output takes the way through a pipe: it may be a file, which is not to be replaced.
     func write<Value>(_ work: (String) async throws -> Value) async throws -> Value {
-        guard path == "-" else { return try await work(path) }
+        guard path == "-" else {
+            guard OtherUser.isAtWork else { return try await work(path) }
+            return try await deliver(work)
+        }
         guard let (reading, writing) = makePipe() else {
             throw ToolFailure("could not make a pipe: \(String(cString: strerror(errno)))", exit: ToolExit.inputOutput)
         }
@@ -30,6 +35,61 @@ struct Destination: Sendable {
         // Where standard output cannot be written, that is why the work failed.
         try await copied
         return try result.get()
+    }
+
+    /// Has the club's user write a file, or a folder of files, of its own, and copies that to its place for the caller.
+    private func deliver<Value>(_ work: (String) async throws -> Value) async throws -> Value {
+        func failure(_ code: Int32) -> ToolFailure {
+            ToolFailure("could not write \(path): \(String(cString: strerror(code))).", exit: ToolExit.inputOutput)
+        }
+        let (isMade, folder) = FileSteps.unique(NSTemporaryDirectory() + "/clubkit-output-") { mkdtemp($0) != nil }
+        guard isMade else { throw failure(errno) }
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let made = folder + "/" + ((path as NSString).lastPathComponent)
+        let value = try await work(made)
+        do throws(FileSteps.Failure) {
+            guard let files = try? FileManager.default.contentsOfDirectory(atPath: made) else {
+                try copy(made, to: path)
+                return value
+            }
+            try OtherUser.asCaller(writing: path) { () throws(FileSteps.Failure) in
+                guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
+            }
+            for file in files.sorted() { try copy(made + "/" + file, to: path + "/" + file) }
+        } catch {
+            throw failure(error.code)
+        }
+        return value
+    }
+
+    private func copy(_ file: String, to place: String) throws(FileSteps.Failure) {
+        let source = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard source >= 0 else { throw .last }
+        defer { close(source) }
+        try OtherUser.asCaller(writing: place) { () throws(FileSteps.Failure) in
+            let (target, name) = try FileSteps.makeTemporary(beside: place)
+            defer { close(target) }
+            do throws(FileSteps.Failure) {
+                var buffer = [UInt8](repeating: 0, count: 1 << 20)
+                while true {
+                    let count = read(source, &buffer, buffer.count)
+                    if count < 0, errno == EINTR { continue }
+                    guard count >= 0 else { throw .last }
+                    if count == 0 { break }
+                    try FileSteps.write(buffer[..<count], to: target)
+                }
+                try FileSteps.synchronise(target)
+                if replaces {
+                    try FileSteps.move(name, replacing: place)
+                } else {
+                    try FileSteps.move(name, toFree: place)
+                }
+            } catch {
+                unlink(name)
+                throw error
+            }
+            FileSteps.synchroniseFolder(of: place)
+        }
     }
 
     /// Copies to standard output until the writer is gone.

@@ -26,12 +26,14 @@ struct Backup: ClubCommand {
     func perform(_ club: Club, _ out: Output) async throws {
         let bar = ProgressBar("Copying", out)
         defer { bar.end() }
-        let url = URL(fileURLWithPath: file)
-        try await club.backup(to: url, by: action.context) { progress in
-            bar.show(progress.fraction, Count.text(progress.pagesDone, "page"))
+        let bytes = try await Destination(path: file).write { path in
+            let url = URL(fileURLWithPath: path)
+            try await club.backup(to: url, by: action.context) { progress in
+                bar.show(progress.fraction, Count.text(progress.pagesDone, "page"))
+            }
+            return (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0
         }
         bar.end()
-        let bytes = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0
         try out.result(
             fields: ["file": file, "bytes": bytes],
             text: "Wrote a backup of \(Count.grouped(bytes)) bytes to \(file)."

@@ -55,7 +55,7 @@ struct Export: ClubCommand {
         guard let format else { return }
         let bar = ProgressBar("Exporting", out)
         defer { bar.end() }
-        let report = try await Destination(path: file).write { path in
+        var report = try await Destination(path: file, replaces: force).write { path in
             try await club.exportMembers(
                 to: path,
                 options: ExportOptions(format: format, columns: columns, overwrite: force),
@@ -64,6 +64,7 @@ struct Export: ClubCommand {
             )
         }
         bar.end()
+        if file != "-" { report.file = file }
         for name in report.emptyColumns {
             out.message("No member has a value '\(name.onOneLine)': its column is empty. Check --columns.")
         }

@@ -73,10 +73,15 @@ struct Import: DatabaseCommand {
 
     func perform(_ out: Output) async throws {
         // Before the database is touched: a missing file must not leave an empty club behind.
-        let input = file == "-" ? try await SpooledInput() : nil
-        guard input != nil || FileManager.default.fileExists(atPath: file) else {
+        guard file == "-" || FileManager.default.fileExists(atPath: file) else {
             throw TransferError(.notFound, file: file)
         }
+        // Before root works as the club's user, who may not read it.
+        let source = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        defer { if source > STDIN_FILENO { close(source) } }
+        _ = try database.place()
+        let isSpooled = file == "-" || OtherUser.isAtWork && source >= 0
+        let input = isSpooled ? try await SpooledInput(of: source) : nil
         // It stays open until all is done.
         defer { withExtendedLifetime(input) {} }
         try await database.withClub(dryRun: dryRun) { club in

@@ -27,7 +27,7 @@ struct Upgrade: DatabaseCommand {
         let location = try database.location()
         let configuration = ClubConfiguration(database: location)
         if undo {
-            let report = try await location.asOwner { try MemberStore.undoUpgrade(configuration) }
+            let report = try MemberStore.undoUpgrade(configuration)
             return try out.result(
                 report,
                 text: """
@@ -37,7 +37,7 @@ struct Upgrade: DatabaseCommand {
                     """
             )
         }
-        let report = try await location.asOwner { try await MemberStore.upgrade(configuration) }
+        let report = try await MemberStore.upgrade(configuration)
         let counts = "\(Count.text(report.members, "member")), \(Count.text(report.visits, "visit"))"
         let kept = report.keptFile.map {
             "Upgraded \(location.path), checked: \(counts).\nThe former one is kept in \($0)."

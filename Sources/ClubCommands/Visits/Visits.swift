@@ -42,7 +42,7 @@ struct VisitsExport: ClubCommand {
     func perform(_ club: Club, _ out: Output) async throws {
         let bar = ProgressBar("Exporting", out)
         defer { bar.end() }
-        let report = try await Destination(path: file).write { path in
+        var report = try await Destination(path: file, replaces: force).write { path in
             try await club.exportTaps(
                 to: path,
                 from: span.from?.start,
@@ -53,6 +53,7 @@ struct VisitsExport: ClubCommand {
             )
         }
         bar.end()
+        if file != "-" { report.file = file }
         if let failure = report.auditFailure { out.message("Not in the audit log: \(failure)") }
         let text = """
             Wrote \(Count.text(report.rows, "row")) to \(Destination(path: file).name), \
