@@ -71,24 +71,66 @@ struct ClubFilesToolTests {
         let done = try await club.run(arguments.filter { $0 != "--undo" })
         #expect(done.status == 0, "\(done.messages)")
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
-            let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/" + file)
-            #expect(attributes[.ownerAccountID] as? Int == 4711, "\(file)")
+            #expect(try owner(folder + "/" + file) == 4711, "\(file)")
         }
+        // Also what does not upgrade.
+        for ending in ["-wal", "-shm"] { unlink(club.database + ending) }
+        chmod(folder, 0o500)
+        #expect(try await club.run("members", "add", "A").status == 74)
     }
 
-    @Test("Root makes in a folder what is its owner's, and names what was put there", .enabled(if: geteuid() == 0))
-    func misplaced() async throws {
-        _ = try await club.json("members", "add", "A")
+    private func owner(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.ownerAccountID] as? Int
+    }
+
+    /// Gives the club to a user.
+    private func giveClub(to user: uid_t) throws -> String {
         let folder = (club.database as NSString).deletingLastPathComponent
         for name in [""] + (try FileManager.default.contentsOfDirectory(atPath: folder)) {
-            chown(folder + "/" + name, 4711, 4711)
+            chown(folder + "/" + name, user, user)
         }
+        return folder
+    }
+
+    @Test("Root reads and makes the files of who calls it, beside another's club", .enabled(if: geteuid() == 0))
+    func callersFiles() async throws {
+        _ = try await club.json("members", "add", "A", "--name", "Ann")
+        let folder = try giveClub(to: 4711)
+        // Folders that the club's user may not enter, of root and of somebody else, who gets what is made there.
+        for user in [0, 4712] as [uid_t] {
+            let home = try ScratchFolder()
+            chown(home.path, user, user)
+            chmod(home.path, 0o700)
+            let list = try home.write("userId\nB\(user)\n", to: "list.csv")
+            #expect(try await club.run("import", list).status == 0)
+            for (words, name) in [
+                (["export"], "out.csv"), (["visits", "export"], "visits.csv"), (["backup"], "copy.sqlite"),
+                (["members", "disclose", "A"], "ann"),
+            ] {
+                let place = home.file(name)
+                let made = try await club.run(words + [place])
+                #expect(made.status == 0 && (made.output + made.messages).contains(place), "\(made)")
+                #expect(try owner(place) == Int(user), "\(place)")
+                if name != "ann" { #expect(try await club.run(words + [place]).status == 74) }
+            }
+            #expect(try await club.run("export", "--force", home.file("out.csv")).status == 0)
+            #expect(try String(contentsOfFile: home.file("out.csv"), encoding: .utf8).contains("Ann"))
+            let names = try FileManager.default.contentsOfDirectory(atPath: home.path).sorted()
+            #expect(names == ["ann", "copy.sqlite", "list.csv", "out.csv", "visits.csv"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: home.file("ann")).count == 2)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { $0.hasPrefix("club.sqlite") })
         let copy = folder + "/copy.sqlite"
         #expect(try await club.run("backup", copy).status == 0)
-        let owner = try FileManager.default.attributesOfItem(atPath: copy)[.ownerAccountID] as? Int
-        #expect(owner == 4711)
+        #expect(try owner(copy) == 4711)
         let check = try await Tool.clubctl.run("check", "--database", copy)
         #expect(check.status == 0, "\(check.messages)")
+    }
+
+    @Test("A database that root put into another's folder is named", .enabled(if: geteuid() == 0))
+    func misplaced() async throws {
+        _ = try await club.json("members", "add", "A")
+        _ = try giveClub(to: 4711)
         chown(club.database, 0, 0)
         let refused = try await club.run("check")
         #expect(refused.status == 66 && refused.messages.contains("sudo chown -h 4711: "), "\(refused.messages)")

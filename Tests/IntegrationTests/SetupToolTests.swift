@@ -247,6 +247,10 @@ struct SetupToolTests {
         #expect(try KioskFile(path: real)["clubName"] == "New Hall")
 
         unlink(real)
+        mkdir(real, 0o700)
+        let folder = try setup()
+        #expect(await folder.finish() == 66 && folder.screen.contains("is no file"))
+        rmdir(real)
         let refused = try setup()
         #expect(await refused.finish() == 66 && refused.screen.contains("a link to a file that is not there"))
     }

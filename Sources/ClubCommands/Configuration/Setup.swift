@@ -103,6 +103,7 @@ private final class Interview {
                 throw ToolFailure("the answers ended before the last question.")
             }
             do {
+                if line.contains("\u{FFFD}") { throw WrongAnswer("The answer is not in UTF-8.") }
                 return try await take(line.trimmingCharacters(in: .whitespaces))
             } catch let error where !(error is CancellationError) {
                 try Task.checkCancellation()
@@ -358,6 +359,9 @@ private struct KioskDraft {
             throw ToolFailure("\(path) is a link to a file that is not there. Remove it first.", exit: ToolExit.noInput)
         }
         defer { free(real) }
+        guard stat(real, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw ToolFailure("\(path) is no file. Name one with --config.", exit: ToolExit.noInput)
+        }
         return String(cString: real)
     }
 
@@ -446,11 +450,7 @@ private struct KioskDraft {
             (group, mode) = (kiosk.group, mode | 0o040)
         }
         do throws(FileSteps.Failure) {
-            let folder = FileSteps.folder(of: target)
-            if access(folder, F_OK) != 0 {
-                try FileSteps.makeDirectories(folder)
-                chmod(folder, 0o755)
-            }
+            for folder in try Self.makeFolders(FileSteps.folder(of: target)) { chmod(folder, 0o755) }
             let (file, name) = try FileSteps.makeTemporary(beside: target)
             defer { close(file) }
             do throws(FileSteps.Failure) {
@@ -476,18 +476,25 @@ private struct KioskDraft {
         out.message("Wrote \(path).")
     }
 
+    /// Makes the folders that are missing, and returns them.
+    private static func makeFolders(_ folder: String) throws(FileSteps.Failure) -> [String] {
+        var (place, missing) = (folder, [String]())
+        while access(place, F_OK) != 0, errno == ENOENT {
+            missing.append(place)
+            place = FileSteps.folder(of: String(place.dropLast()))
+        }
+        try FileSteps.makeDirectories(folder)
+        return missing
+    }
+
     private static let moment = Date.ISO8601FormatStyle.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)
 
     /// Makes the first card's member.
     func add(_ tap: ScanEvent, _ name: String, _ out: Output) async throws {
         if let kiosk = OtherUser.service {
-            var (folder, missing) = (FileSteps.folder(of: database), [String]())
-            while access(folder, F_OK) != 0, errno == ENOENT {
-                missing.append(folder)
-                folder = FileSteps.folder(of: String(folder.dropLast()))
+            for folder in try Self.makeFolders(FileSteps.folder(of: database)) {
+                lchown(folder, kiosk.user.id, kiosk.group)
             }
-            try FileSteps.makeDirectories(FileSteps.folder(of: database))
-            for folder in missing { lchown(folder, kiosk.user.id, kiosk.group) }
             try await kiosk.perform { try await addMember(tap, name, out) }
         } else {
             try await addMember(tap, name, out)

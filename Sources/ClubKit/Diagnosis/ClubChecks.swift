@@ -358,13 +358,14 @@ extension Diagnosis {
 
     private static let state = "LoadState,ActiveState,SubState,NRestarts,Result,UnitFileState,User"
     private static let restrictions =
-        "ExecStart,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,ReadOnlyPaths,InaccessiblePaths,StateDirectory,"
-        + "RuntimeDirectory,AmbientCapabilities,CapabilityBoundingSet"
+        "ExecStart,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,ReadOnlyPaths,InaccessiblePaths,BindPaths,"
+        + "StateDirectory,RuntimeDirectory,CacheDirectory,LogsDirectory,AmbientCapabilities,CapabilityBoundingSet"
 
     /// Returns what the kiosk's service may use of the files of the machine; `nil` if it does not read that file.
     package static func serviceSandbox(reading file: String, on machine: Machine) -> ServiceSandbox? {
         guard let properties = serviceProperties(machine, restrictions),
-            properties["ExecStart"]?.contains("--config \(file) ") == true
+            let command = properties["ExecStart"]?.replacing("--config=", with: "--config "),
+            command.contains("--config \(file) ")
         else { return nil }
         func words(_ name: String) -> [String] {
             (properties[name] ?? "").split(separator: " ").map { String($0.drop { "-+".contains($0) }) }
@@ -374,8 +375,16 @@ extension Diagnosis {
         sandbox.hidden = words("InaccessiblePaths")
         if ["yes", "tmpfs"].contains(properties["ProtectHome"]) { sandbox.hidden += homes }
         if properties["PrivateTmp"] == "yes" { sandbox.hidden += ["/tmp", "/var/tmp"] }
-        sandbox.made = words("StateDirectory").map { "/var/lib/" + $0 } + words("RuntimeDirectory").map { "/run/" + $0 }
-        sandbox.writable = words("ReadWritePaths") + sandbox.made
+        sandbox.temporary = words("RuntimeDirectory").map { "/run/" + $0 }
+        let lasting = [("State", "/var/lib/"), ("Cache", "/var/cache/"), ("Logs", "/var/log/")]
+        sandbox.made =
+            sandbox.temporary + lasting.flatMap { kind, place in words(kind + "Directory").map { place + $0 } }
+        // Each is SOURCE, or SOURCE:PLACE with options.
+        sandbox.bound = words("BindPaths").map { path in
+            let parts = path.split(separator: ":")
+            return String(parts.count > 1 ? parts[1] : parts.first ?? "")
+        }
+        sandbox.writable = words("ReadWritePaths") + sandbox.made + sandbox.bound
         sandbox.readOnly = words("ReadOnlyPaths") + (properties["ProtectHome"] == "read-only" ? homes : [])
         switch properties["ProtectSystem"] {
         case "strict": sandbox.readOnly.append("/")
@@ -457,23 +466,32 @@ package struct ServiceSandbox: Sendable {
     var readOnly: [String] = []
     /// Below which it sees other files, or none.
     var hidden: [String] = []
+    /// Where it sees other folders of the machine after all.
+    var bound: [String] = []
     /// The folders that systemd makes for it when it starts.
     package var made: [String] = []
+    /// Those that go when it ends.
+    var temporary: [String] = []
     package var mayUseAllPorts = false
 
     /// Why it cannot use a path, and what to do.
     ///
-    /// - Parameter folder: the folder in which it makes files; `nil` if it only reads.
+    /// - Parameters:
+    ///   - folder: the folder in which it makes files; `nil` if it only reads.
+    ///   - isKept: whether these are to be there after its end.
     package func fault(
         _ path: String,
         writingIn folder: String?,
+        keeping isKept: Bool,
         on machine: Machine
     ) -> (message: String, hint: String)? {
         func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
         func isBelow(_ path: String, _ place: String) -> Bool {
             place == "/" || (path + "/").hasPrefix(place + "/")
         }
-        if hidden.contains(where: { isBelow(path, $0) || isBelow(resolved(path), $0) }) {
+        if !bound.contains(where: { isBelow(path, $0) }),
+            hidden.contains(where: { isBelow(path, $0) || isBelow(resolved(path), $0) })
+        {
             return (
                 "the service sees neither homes nor temporary files: \(path)",
                 "Move it, such as to /etc/clubkit or /var/lib/clubkit."
@@ -481,6 +499,9 @@ package struct ServiceSandbox: Sendable {
         }
         guard let folder else { return nil }
         let place = resolved(folder)
+        if isKept, temporary.contains(where: { isBelow(place, $0) }) {
+            return ("what is in \(folder) goes when the service ends", "Choose a place in /var/lib/clubkit.")
+        }
         func longest(_ places: [String]) -> Int {
             places.map(resolved).filter { isBelow(place, $0) }.map(\.utf8.count).max() ?? 0
         }

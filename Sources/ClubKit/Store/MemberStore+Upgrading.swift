@@ -82,8 +82,8 @@ extension MemberStore {
         let folder = try WorkFolder(beside: path, attempt)
         defer { folder.remove() }
         let (old, new) = (folder.path + "/old.sqlite", folder.path + "/new.sqlite")
-        guard let former = copySoundFormer(of: path, to: old, configuration) else { throw nothingKept }
         try DatabaseFiles.copyWithLog(path, to: new, attempt)
+        guard let former = copySoundFormer(of: path, device(of: new), to: old, configuration) else { throw nothingKept }
         let (members, visits) = try ClubError.wrapping(attempt) {
             let queue = try DatabaseQueue(path: old)
             let since = try queue.inDatabase { db in
@@ -110,9 +110,11 @@ extension MemberStore {
         ClubError(.cannotOpen, attempting: undoAttempt, detail: "no sound database from before an upgrade is kept")
     }
 
-    /// Copies the latest database of an earlier version that an upgrade kept and that is whole, and returns its path.
+    /// Copies the latest database of an earlier version that an upgrade of this device kept and that is whole, and returns
+    /// its path.
     private static func copySoundFormer(
         of path: String,
+        _ device: String?,
         to copy: String,
         _ configuration: ClubConfiguration
     ) -> String? {
@@ -120,7 +122,7 @@ extension MemberStore {
             for file in DatabaseFiles.files(copy) { unlink(file) }
             do {
                 try DatabaseFiles.copyWithLog(former, to: copy, undoAttempt)
-                guard try !pending(copy, configuration).isEmpty else { return false }
+                guard device == Self.device(of: copy), try !pending(copy, configuration).isEmpty else { return false }
                 return try DatabaseQueue(path: copy).inDatabase { db in
                     // Another program's has no visits.
                     _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM visit")
@@ -187,7 +189,11 @@ extension MemberStore {
 
     /// The databases that upgrades kept, the latest last.
     private static func former(_ path: String) -> [String] {
-        DatabaseFiles.beside(path, named: [DatabaseFiles.beforeUpgrade]).filter { !$0.hasSuffix("-wal") }
+        // What somebody else called so has no moment.
+        let start = (path + DatabaseFiles.beforeUpgrade).utf8.count
+        return DatabaseFiles.beside(path, named: [DatabaseFiles.beforeUpgrade]).filter { file in
+            !file.hasSuffix("-wal") && DatabaseFiles.date(String(file.dropFirst(start).prefix(16))) != nil
+        }
     }
 
     /// Whose a kept database is, looked at in a copy; `nil` if that cannot be read.

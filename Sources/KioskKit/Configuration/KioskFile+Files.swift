@@ -65,8 +65,14 @@ extension KioskFile {
                 // A secret that is there is only read.
                 let isWritten = content.isWritten && !(content == .token && machine.exists(path))
                 let folder = content == .folder ? path : FileSteps.parent(of: path)
+                let isKept = key == "database" || key == "backups.folder"
                 guard path.hasPrefix("/"),
-                    let fault = service.fault(path, writingIn: isWritten ? folder : nil, on: machine)
+                    let fault = service.fault(
+                        path,
+                        writingIn: isWritten ? folder : nil,
+                        keeping: isKept,
+                        on: machine
+                    )
                 else { return [] }
                 return [finding(setting, key, fault.message, fault.hint)]
             }

@@ -142,7 +142,11 @@ struct UpgradeTests {
     @Test("Only this device's latest former database is kept, and none where there is nothing to do")
     func latest() async throws {
         try putFirstSchema()
-        let former = (0...3).map { "club.sqlite.before-upgrade-2025010\($0 + 1)T000000Z" }
+        let former =
+            (0...3).map { "club.sqlite.before-upgrade-2025010\($0 + 1)T000000Z" } + [
+                "club.sqlite.before-upgrade-by-hand"
+            ]
+        try FileManager.default.copyItem(atPath: path, toPath: directory.file(former[4]))
         for name in former[...1] + ["\(former[0]).part"] {
             try FileManager.default.copyItem(atPath: path, toPath: directory.file(name))
         }
@@ -154,10 +158,14 @@ struct UpgradeTests {
         try Data("no database".utf8).write(to: URL(fileURLWithPath: directory.file(former[2])))
         #expect(symlink(path, directory.file(former[3])) == 0)
         _ = try await MemberStore.upgrade(configuration)
-        #expect(try files() == ["club.sqlite"] + former[1...] + [kept])
+        #expect(try files() == ["club.sqlite"] + former[1...3] + [kept, former[4]])
         #expect(throws: Never.self) { unlink(path) }
         #expect(try await MemberStore.upgrade(configuration).keptFile == nil)
-        #expect(try files() == former[1...] + [kept])
+        #expect(try files() == former[1...3] + [kept, former[4]])
+        // A club that began anew is not undone by one that was there before.
+        let club = try await openClub(configuration)
+        try await club.close()
+        #expect(throws: ClubError.self) { try MemberStore.undoUpgrade(configuration) }
     }
 
     @Test("Undone, the former database is back, as another device, and the visits since are kept")

@@ -257,6 +257,13 @@ struct KioskFileTests {
         #expect(try faults(user: 0).isEmpty)
         #expect(try faults(of: "clubName: A").contains("database"))
         #expect(try faults(of: "database: /etc/clubkit/club.sqlite") == ["database"])
+        try unit(
+            strict + "\nCacheDirectory=club\nProtectHome=tmpfs\nBindPaths=/opt/x:/srv /home/a:/home/a:rbind\n" + ports
+        )
+        #expect(try faults() == ["messages.folder", "messages.programs"])
+        #expect(try faults(of: "database: /var/cache/club/a/club.sqlite").isEmpty)
+        #expect(try faults(of: "database: /run/clubkit/club.sqlite") == ["database"])
+        #expect(hints == ["Choose a place in /var/lib/clubkit."])
         // What systemd makes when the service starts need not be there.
         try unit(strict)
         let file = try KioskFile(
