@@ -194,7 +194,7 @@ struct Kiosk: ToolCommand {
 
     func perform() async throws {
         guard let config else {
-            if let file = (try? database.place())?.file?.path {
+            if database.database == nil, let file = (try? database.find())?.file?.path {
                 Output.tell("This is the club of \(file). Its other settings do not count without --config \(file).")
             }
             return try await serveTaps()
@@ -323,6 +323,8 @@ struct Kiosk: ToolCommand {
         let access = try http.access(output.output)
         #endif
         if readers.isChoice, let captures { _ = try await readers.present(of: ReplayBackend(captures)) }
+        _ = try database.place()
+        try OtherUser.stay()
         let club = try await database.open(scenarios: configuration?.scenarios ?? []) { configuration in
             configuration.cooldown = .seconds(cooldown)
             configuration.expiryWarningDays = expiryWarning

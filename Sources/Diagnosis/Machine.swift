@@ -144,16 +144,24 @@ public struct Machine: Sendable {
 
     /// Opens files with the rights of ``user`` where this process is root's, also one that works as somebody else, and
     /// the machine is this one; on this thread alone. The body starts no process.
-    package func asUser<Value, Failure>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+    ///
+    /// - Parameter own: the group of what is made.
+    package func asUser<Value, Failure>(
+        group own: gid_t? = nil,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
         let worker = geteuid()
         guard root.isEmpty, getuid() == 0, user.id != worker else { return try body() }
-        if worker != 0, clinux_set_thread_user(0) != 0 { return try body() }
-        defer { if worker != 0 { _ = clinux_set_thread_user(worker) } }
+        // Nothing goes on as a user who is not meant.
+        func require(_ isDone: Bool) { precondition(isDone, "a thread could not change its user") }
+        if worker != 0 { require(clinux_set_thread_user(0) == 0) }
+        defer { if worker != 0 { require(clinux_set_thread_user(worker) == 0) } }
         var former = [gid_t](repeating: 0, count: 65_536)
         let count = getgroups(Int32(former.count), &former)
         _ = clinux_set_thread_groups(user.groups.count, Array(user.groups))
-        let group = setfsgid(user.groups.first ?? gid_t.max)
+        let group = setfsgid(own ?? user.groups.first ?? gid_t.max)
         let owner = setfsuid(user.id)
+        require(setfsuid(uid_t.max) == Int32(bitPattern: user.id))
         defer {
             setfsuid(uid_t(owner))
             setfsgid(gid_t(group))

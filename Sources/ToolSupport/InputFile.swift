@@ -191,20 +191,24 @@ package final class SpooledInput: Sendable {
     package var path: String { "/dev/fd/\(file)" }
 
     /// - Throws: ``ToolFailure`` with exit code 74; `CancellationError` when the tool is to end.
-    package init(of source: Int32) async throws {
-        file = try await BlockingThread.run(name: "input") { try Self.spool(source, $0) }
+    package init(of source: Int32, named name: String) async throws {
+        file = try await BlockingThread.run(name: "input") { try Self.spool(source, name, $0) }
     }
 
     deinit { close(file) }
 
-    private static func spool(_ source: Int32, _ cancellation: CardOnReader.Cancellation) throws -> Int32 {
+    private static func spool(
+        _ source: Int32,
+        _ name: String,
+        _ cancellation: CardOnReader.Cancellation
+    ) throws -> Int32 {
         // Of mode 0600.
         let (file, path) = FileSteps.unique(NSTemporaryDirectory() + "/clubkit-input-") { mkstemp($0) }
         guard file >= 0 else { throw failure("make a temporary file", errno) }
         _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         unlink(path)
         do {
-            try InputFile.parts(of: source == STDIN_FILENO ? "-" : "the file", source, cancellation) { part in
+            try InputFile.parts(of: name, source, cancellation) { part in
                 if let code = Output.write(part, to: file) {
                     throw failure("keep what is read in a temporary file", code)
                 }

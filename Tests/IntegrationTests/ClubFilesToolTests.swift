@@ -111,8 +111,17 @@ struct ClubFilesToolTests {
                 let made = try await club.run(words + [place])
                 #expect(made.status == 0 && (made.output + made.messages).contains(place), "\(made)")
                 #expect(try owner(place) == Int(user), "\(place)")
-                if name != "ann" { #expect(try await club.run(words + [place]).status == 74) }
+                let attributes = try FileManager.default.attributesOfItem(atPath: place)
+                #expect(attributes[.groupOwnerAccountID] as? Int == Int(user), "\(place)")
+                #expect(try await club.run(words + [place]).status == 74, "\(place)")
             }
+            #expect(mkfifo(home.file("pipe"), 0o600) == 0)
+            #expect(symlink(club.database, home.file("link")) == 0)
+            for place in [home.file("pipe"), home.file("link"), club.database, club.database + "-wal"] {
+                let refused = try await club.run("export", "--force", "--type", "csv", place)
+                #expect(refused.status == 74, "\(place): \(refused)")
+            }
+            for name in ["pipe", "link"] { unlink(home.file(name)) }
             #expect(try await club.run("export", "--force", home.file("out.csv")).status == 0)
             #expect(try String(contentsOfFile: home.file("out.csv"), encoding: .utf8).contains("Ann"))
             let names = try FileManager.default.contentsOfDirectory(atPath: home.path).sorted()
@@ -120,6 +129,13 @@ struct ClubFilesToolTests {
             #expect(try FileManager.default.contentsOfDirectory(atPath: home.file("ann")).count == 2)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy { $0.hasPrefix("club.sqlite") })
+        // By links of root's and of theirs, one behind the other.
+        let links = try ScratchFolder()
+        chmod(links.path, 0o755)
+        #expect(symlink(folder + "/link", links.file("root")) == 0 && symlink("/root", folder + "/link") == 0)
+        lchown(folder + "/link", 4711, 4711)
+        #expect(try await club.run("backup", links.file("root") + "/copy.sqlite").status == 74)
+        #expect(!FileManager.default.fileExists(atPath: "/root/copy.sqlite"))
         let copy = folder + "/copy.sqlite"
         #expect(try await club.run("backup", copy).status == 0)
         #expect(try owner(copy) == 4711)
@@ -134,6 +150,14 @@ struct ClubFilesToolTests {
         chown(club.database, 0, 0)
         let refused = try await club.run("check")
         #expect(refused.status == 66 && refused.messages.contains("sudo chown -h 4711: "), "\(refused.messages)")
+        // One that nobody else can lead elsewhere is root's to use, whoever has the file.
+        let own = try ScratchFolder()
+        chmod(own.path, 0o700)
+        let copy = own.file("club.sqlite")
+        try FileManager.default.copyItem(atPath: Fixtures.path + "/databases/version-1.sqlite", toPath: copy)
+        chown(copy, 4711, 4711)
+        let check = try await Tool.clubctl.run("check", "--database", copy)
+        #expect(check.status == 0, "\(check.messages)")
     }
 
     @Test("Whoever erases somebody is told of backups and exported files, and of the copies that a repair kept")

@@ -100,7 +100,8 @@ package struct Options {
     /// How curl reaches the server as this program does; a proxy's password is left out.
     private var curlOptions: [(name: String, value: String)] {
         var proxy = session.proxy.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: false) }
-        (proxy?.user, proxy?.password) = (nil, nil)
+        proxy?.user = nil
+        proxy?.password = nil
         return (proxy?.string.map { [("--proxy", $0)] } ?? [])
             + session.certificateAuthorities.map { ("--cacert", $0) }
     }

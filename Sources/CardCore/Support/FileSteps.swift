@@ -128,6 +128,21 @@ package enum FileSteps {
         return file
     }
 
+    /// Reads an open file to its end.
+    package static func read(
+        _ source: Int32,
+        _ take: (ArraySlice<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        while true {
+            let count = Foundation.read(source, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .last }
+            if count == 0 { return }
+            try take(buffer[..<count])
+        }
+    }
+
     /// Reads an open file to its end, or until it has given more than so many bytes.
     package static func read(_ file: Int32, until limit: Int) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -492,8 +492,11 @@ private struct KioskDraft {
     /// Makes the first card's member.
     func add(_ tap: ScanEvent, _ name: String, _ out: Output) async throws {
         if let kiosk = OtherUser.service {
-            for folder in try Self.makeFolders(FileSteps.folder(of: database)) {
-                lchown(folder, kiosk.user.id, kiosk.group)
+            // In folders of its own it makes them itself.
+            if OtherUser.first(onWayTo: database) == nil {
+                for folder in try Self.makeFolders(FileSteps.folder(of: database)) {
+                    lchown(folder, kiosk.user.id, kiosk.group)
+                }
             }
             try await kiosk.perform { try await addMember(tap, name, out) }
         } else {

@@ -53,6 +53,8 @@ struct Route: DatabaseCommand {
         if let to {
             isWell = try await send(messages, to, out)
         } else {
+            _ = try database.place()
+            try OtherUser.stay()
             isWell = try await database.withNewClub { try await put(messages, $0, out) }
         }
         if messages.isEmpty { out.message("There is no message.") }

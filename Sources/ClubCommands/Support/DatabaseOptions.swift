@@ -11,9 +11,9 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         help: ArgumentHelp(
             "The club's database.",
             discussion: """
-                By default $XDG_DATA_HOME/clubkit/club.sqlite, or ~/.local/share/clubkit/club.sqlite. Without either it \
-                is the one that \(KioskFile.standardPath) names, if that is there; the file that \(KioskFile.variable) \
-                names comes before all of these.
+                By default that of the file that \(KioskFile.variable) names; $XDG_DATA_HOME/clubkit/club.sqlite, where \
+                that variable is set; that of \(KioskFile.standardPath), where it is this user's; \
+                ~/.local/share/clubkit/club.sqlite, where that is there; else that of \(KioskFile.standardPath).
                 """,
             valueName: "path"
         ),
@@ -34,18 +34,22 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         }
         // As the club's user, root may not be allowed to read the file again.
         if OtherUser.isAtWork, let place = Self.found.withLock(\.self) { return place }
-        let place: ClubPlace
-        do throws(KioskFileError) {
-            place = try ClubPlace.find(environment: ProcessInfo.processInfo.environment)
-        } catch {
-            throw error.forThisUser
-        }
+        let place = try find()
         if case .file(let path) = place.database {
             if place.file != nil { try AnothersClub.check(path, mayBeNew: true) }
             try OtherUser.work(withClubAt: path)
         }
         Self.found.withLock { $0 = place }
         return place
+    }
+
+    /// Where the club is that is meant where nobody names its database.
+    func find() throws -> ClubPlace {
+        do throws(KioskFileError) {
+            return try ClubPlace.find(environment: ProcessInfo.processInfo.environment)
+        } catch {
+            throw error.forThisUser
+        }
     }
 
     /// Where the club is.

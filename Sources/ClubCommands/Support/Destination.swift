@@ -42,7 +42,9 @@ struct Destination: Sendable {
         func failure(_ code: Int32) -> ToolFailure {
             ToolFailure("could not write \(path): \(String(cString: strerror(code))).", exit: ToolExit.inputOutput)
         }
-        let (isMade, folder) = FileSteps.unique(NSTemporaryDirectory() + "/clubkit-output-") { mkdtemp($0) != nil }
+        try requireFree()
+        // Where there is room for a whole club.
+        let (isMade, folder) = FileSteps.unique("/var/tmp/clubkit-output-") { mkdtemp($0) != nil }
         guard isMade else { throw failure(errno) }
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let made = folder + "/" + ((path as NSString).lastPathComponent)
@@ -55,11 +57,39 @@ struct Destination: Sendable {
             try OtherUser.asCaller(writing: path) { () throws(FileSteps.Failure) in
                 guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
             }
-            for file in files.sorted() { try copy(made + "/" + file, to: path + "/" + file) }
+            var done: [String] = []
+            do throws(FileSteps.Failure) {
+                for file in files.sorted() {
+                    try copy(made + "/" + file, to: path + "/" + file)
+                    done.append(path + "/" + file)
+                }
+            } catch {
+                OtherUser.asCaller(writing: path + "/") { for file in done { unlink(file) } }
+                throw error
+            }
         } catch {
             throw failure(error.code)
         }
         return value
+    }
+
+    /// Refuses a place that is taken, before anything is written.
+    private func requireFree() throws {
+        let (kind, isEmpty) = OtherUser.asCaller(writing: path) { () -> (mode_t?, Bool) in
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return (nil, false) }
+            let names = try? FileManager.default.contentsOfDirectory(atPath: path)
+            return (status.st_mode & S_IFMT, names?.isEmpty == true)
+        }
+        switch kind {
+        case nil: return
+        case S_IFDIR where isEmpty && !replaces: return
+        case S_IFREG where replaces:
+            guard OtherUser.isOfClub(path) else { return }
+            throw TransferError(.notWritable, file: path, detail: "it is the member database itself")
+        case S_IFREG, S_IFDIR: throw TransferError(.exists, file: path)
+        default: throw TransferError(.notWritable, file: path, detail: "it is no regular file")
+        }
     }
 
     private func copy(_ file: String, to place: String) throws(FileSteps.Failure) {
@@ -70,14 +100,7 @@ struct Destination: Sendable {
             let (target, name) = try FileSteps.makeTemporary(beside: place)
             defer { close(target) }
             do throws(FileSteps.Failure) {
-                var buffer = [UInt8](repeating: 0, count: 1 << 20)
-                while true {
-                    let count = read(source, &buffer, buffer.count)
-                    if count < 0, errno == EINTR { continue }
-                    guard count >= 0 else { throw .last }
-                    if count == 0 { break }
-                    try FileSteps.write(buffer[..<count], to: target)
-                }
+                try FileSteps.read(source) { bytes throws(FileSteps.Failure) in try FileSteps.write(bytes, to: target) }
                 try FileSteps.synchronise(target)
                 if replaces {
                     try FileSteps.move(name, replacing: place)

@@ -1,6 +1,7 @@
 import Diagnosis
 import Foundation
 import ReaderKit
+import Synchronization
 import ToolSupport
 
 /// A user in whose place root works.
@@ -17,22 +18,44 @@ struct OtherUser {
         return getpwnam(Diagnosis.serviceUser(on: Machine()) ?? "clubkit").map(OtherUser.init)
     }
 
-    /// The first one who could lead the way to a file elsewhere, since a folder or link on it is theirs; `nil` where all
+    /// The first one who can lead the way to a file elsewhere, since a folder or link on it is theirs; `nil` where all
     /// are root's.
-    static func first(onWayTo path: String) -> OtherUser? {
-        let path = FileSteps.absolute(path)
-        let folder = realpath(FileSteps.parent(of: path), nil)
-        defer { free(folder) }
-        for way in [path, folder.map { String(cString: $0) } ?? "/"] {
-            var place = ""
-            for name in way.split(separator: "/") {
-                place += "/" + name
+    static func first(onWayTo path: String) -> OtherUser? { Way(to: path).first }
+
+    /// What is on the way to a file, through all links.
+    private struct Way {
+        /// The owner of the first folder or link that is not root's.
+        private(set) var first: OtherUser?
+        /// Whether others may put something into a folder of root's.
+        private(set) var isOpen = false
+
+        init(to path: String) {
+            var (place, links) = ("", 0)
+            var rest = FileSteps.absolute(path).split(separator: "/").map(String.init)[...]
+            while first == nil, let name = rest.popFirst() {
+                if name == ".." { place = FileSteps.parent(of: place) }
+                if name == ".." || name == "." { continue }
+                if place == "/" { place = "" }
                 var status = stat()
-                let isFile = place == path && lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-                if !isFile, lstat(place, &status) == 0, status.st_uid != 0 { return OtherUser(status) }
+                // What is not there is made in the folders before it.
+                guard lstat(place + "/" + name, &status) == 0 else { return }
+                let kind = status.st_mode & S_IFMT
+                if kind == S_IFLNK || kind == S_IFDIR, status.st_uid != 0 { first = OtherUser(status) }
+                switch kind {
+                case S_IFLNK:
+                    links += 1
+                    let link = place + "/" + name
+                    guard links <= 40, let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+                    else { return }
+                    if target.hasPrefix("/") { place = "" }
+                    rest = target.split(separator: "/").map(String.init) + rest
+                case S_IFDIR:
+                    place += "/" + name
+                    if status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 { isOpen = true }
+                default: return
+                }
             }
         }
-        return nil
     }
 
     private init(_ status: stat) {
@@ -53,49 +76,86 @@ struct OtherUser {
 
     // MARK: - Working as another
 
-    /// Works as the user to whom a club belongs from now on, in all threads, if root called: its database's owner, or
-    /// who could lead the way to it elsewhere. Files of the caller are opened before, or ``asCaller(writing:_:)``.
+    /// The database beside which root works as another user.
+    private static let club = Mutex<String?>(nil)
+
+    /// Works as the user to whom a club belongs from now on, in all threads, if root called and somebody else can lead the
+    /// way to it elsewhere. Files of the caller are opened before, or ``asCaller(writing:_:)``.
     static func work(withClubAt path: String) throws {
         guard geteuid() == 0 else { return }
+        let way = Way(to: path)
+        guard way.first != nil || way.isOpen else { return }
         var status = stat()
-        let isThere = stat(path, &status) == 0
-        let first = first(onWayTo: path)
-        if isThere, status.st_uid == 0, status.st_mode & S_IFMT == S_IFREG, let first {
-            throw MisplacedDatabase(path: path, owner: first)
+        let isThere = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        if isThere, status.st_uid == 0, let first = way.first { throw MisplacedDatabase(path: path, owner: first) }
+        guard let owner = isThere && status.st_uid != 0 ? OtherUser(status) : way.first else { return }
+        try owner.become()
+        club.withLock { $0 = path }
+        // One of root's alone.
+        unsetenv("TMPDIR")
+    }
+
+    /// Works as that user for good: for programs that are started, which could be root again.
+    static func stay() throws {
+        guard isAtWork else { return }
+        let (user, group) = (geteuid(), getegid())
+        guard seteuid(0) == 0, setresgid(group, group, group) == 0, setresuid(user, user, user) == 0 else {
+            throw ToolFailure("could not become another user for good: \(String(cString: strerror(errno))).")
         }
-        let owner = isThere && status.st_uid != 0 ? OtherUser(status) : first
-        try owner?.become()
     }
 
     /// Does some work as that user, in all threads.
     func perform<Result>(_ work: () async throws -> Result) async throws -> Result {
-        try become()
-        defer { _ = (seteuid(0), setegid(0), setgroups(1, [0])) }
+        let groups = try become()
+        defer { Self.restore(groups) }
         return try await work()
     }
 
-    private func become() throws {
+    /// - Returns: the groups of before.
+    @discardableResult
+    private func become() throws -> [gid_t] {
+        var former = [gid_t](repeating: 0, count: 65_536)
+        former.removeLast(former.count - Int(max(0, getgroups(Int32(former.count), &former))))
         let groups = Array(user.groups)
         guard setgroups(groups.count, groups) == 0, setegid(group) == 0, seteuid(user.id) == 0 else {
             let reason = String(cString: strerror(errno))
-            _ = (seteuid(0), setegid(0))
+            Self.restore(former)
             throw ToolFailure("could not become the user \(user.name): \(reason).")
         }
+        return former
     }
+
+    private static func restore(_ groups: [gid_t]) { _ = (seteuid(0), setegid(0), setgroups(groups.count, groups)) }
 
     /// Whether root works as another user.
     static var isAtWork: Bool { getuid() == 0 && geteuid() != 0 }
 
-    /// Makes a file of the caller's on this thread, where root works as another user: as root, or as who could lead the
-    /// way to it elsewhere.
+    /// Makes a file of the caller's on this thread, where root works as another user: as root, or as the user who can
+    /// lead the way to it elsewhere.
     static func asCaller<Value, Failure>(
         writing path: String,
         _ work: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         guard isAtWork else { return try work() }
-        let root = Machine(user: Machine.User(name: "root", id: 0, groups: [0]))
-        let owner = root.asUser { first(onWayTo: path) }
-        return try (owner.map { Machine(user: $0.user) } ?? root).asUser(work)
+        guard let owner = asRoot({ first(onWayTo: path) }) else { return try asRoot(work) }
+        return try Machine(user: owner.user).asUser(group: owner.group, work)
+    }
+
+    private static func asRoot<Value, Failure>(_ work: () throws(Failure) -> Value) throws(Failure) -> Value {
+        try Machine(user: Machine.User(name: "root", id: 0, groups: [0])).asUser(work)
+    }
+
+    /// Whether a path names one of the files of the database beside which root works.
+    static func isOfClub(_ path: String) -> Bool {
+        guard let club = club.withLock(\.self) else { return false }
+        return asRoot {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return false }
+            return ["", "-wal", "-shm", "-journal"].contains { ending in
+                var file = stat()
+                return stat(club + ending, &file) == 0 && (file.st_dev, file.st_ino) == (status.st_dev, status.st_ino)
+            }
+        }
     }
 }
 
@@ -108,7 +168,13 @@ struct MisplacedDatabase: ExitCoded, CustomStringConvertible {
     let errorCode = "accessDenied"
 
     var description: String {
-        "\(path) belongs to root, in a folder of the user \(owner.user.name). Let it be that user's:\n"
-            + "  sudo chown -h \(owner.user.name.shellQuoted): \(path.shellQuoted)"
+        var folder = stat()
+        let place = FileSteps.folder(of: FileSteps.absolute(path))
+        // Files are made beside it.
+        let isRoots = stat(place, &folder) == 0 && folder.st_uid == 0
+        let files = isRoots ? [place] : ["", "-wal", "-shm"].map { path + $0 }.filter { access($0, F_OK) == 0 }
+        return "\(path) belongs to root, where the user \(owner.user.name) can put another in its place. "
+            + "Let it be that user's:\n  sudo chown -h\(isRoots ? "R" : "") \(owner.user.name.shellQuoted): "
+            + files.map(\.shellQuoted).joined(separator: " ")
     }
 }

@@ -77,11 +77,13 @@ struct Import: DatabaseCommand {
             throw TransferError(.notFound, file: file)
         }
         // Before root works as the club's user, who may not read it.
-        let source = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        defer { if source > STDIN_FILENO { close(source) } }
+        let isRoots = file != "-" && geteuid() == 0
+        let source = isRoots ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : STDIN_FILENO
+        guard source >= 0 else { throw TransferError(.notReadable, file: file) }
+        defer { if isRoots { close(source) } }
         _ = try database.place()
-        let isSpooled = file == "-" || OtherUser.isAtWork && source >= 0
-        let input = isSpooled ? try await SpooledInput(of: source) : nil
+        let isSpooled = file == "-" || isRoots && OtherUser.isAtWork
+        let input = isSpooled ? try await SpooledInput(of: source, named: file) : nil
         // It stays open until all is done.
         defer { withExtendedLifetime(input) {} }
         try await database.withClub(dryRun: dryRun) { club in

@@ -181,28 +181,13 @@ enum DatabaseFiles {
             let target = try FileSteps.create(part)
             defer { close(target) }
             do throws(FileSteps.Failure) {
-                try read(source) { bytes throws(FileSteps.Failure) in try FileSteps.write(bytes, to: target) }
+                try FileSteps.read(source) { bytes throws(FileSteps.Failure) in try FileSteps.write(bytes, to: target) }
                 try FileSteps.synchronise(target)
                 try FileSteps.move(part, toFree: place)
             } catch {
                 unlink(part)
                 throw error
             }
-        }
-    }
-
-    /// Reads an open file to its end.
-    static func read(
-        _ source: Int32,
-        _ take: (ArraySlice<UInt8>) throws(FileSteps.Failure) -> Void
-    ) throws(FileSteps.Failure) {
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = Foundation.read(source, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .last }
-            if count == 0 { return }
-            try take(buffer[..<count])
         }
     }
 

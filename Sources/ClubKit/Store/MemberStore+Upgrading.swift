@@ -52,9 +52,10 @@ extension MemberStore {
         defer { folder.remove() }
         let copy = folder.path + "/copy.sqlite"
         try DatabaseFiles.copyWithLog(path, to: copy, attempt)
+        // To migrate a copy that was never opened makes a device of its own of it.
+        let device = device(of: copy)
         (report.members, report.visits) = try await migrate(copy, configuration)
 
-        let device = device(of: copy)
         let former = former(path).filter { former in
             former.hasSuffix(".part") || device != nil && device == Self.device(of: former, in: folder)
         }
@@ -122,7 +123,9 @@ extension MemberStore {
             for file in DatabaseFiles.files(copy) { unlink(file) }
             do {
                 try DatabaseFiles.copyWithLog(former, to: copy, undoAttempt)
-                guard device == Self.device(of: copy), try !pending(copy, configuration).isEmpty else { return false }
+                guard let own = Self.device(of: copy), own == device || isUnopened(copy),
+                    try !pending(copy, configuration).isEmpty
+                else { return false }
                 return try DatabaseQueue(path: copy).inDatabase { db in
                     // Another program's has no visits.
                     _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM visit")
@@ -202,6 +205,11 @@ extension MemberStore {
         for file in DatabaseFiles.files(copy) { unlink(file) }
         guard (try? DatabaseFiles.copyWithLog(former, to: copy, upgradeAttempt)) != nil else { return nil }
         return device(of: copy)
+    }
+
+    /// Whether it is a copy that was never opened since, which had become another device then.
+    private static func isUnopened(_ copy: String) -> Bool {
+        (try? openToRead(copy).read { try $0.setting(copyMark) != nil || $0.setting(Replacement.key) != nil }) == true
     }
 
     private static func device(of copy: String) -> String? {

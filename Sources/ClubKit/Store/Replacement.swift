@@ -104,7 +104,7 @@ struct Replacement: Equatable {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var hash = SHA256()
-        guard (try? DatabaseFiles.read(descriptor, { hash.update(data: $0) })) != nil else { return nil }
+        guard (try? FileSteps.read(descriptor, { hash.update(data: $0) })) != nil else { return nil }
         return hash.finalize().map { String(format: "%02x", $0) }.joined()
     }
 }

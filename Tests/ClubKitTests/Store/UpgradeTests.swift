@@ -203,6 +203,9 @@ struct UpgradeTests {
         let later = try MemberStore(.file(path: report.keptFile), clock: { start }, makeUUID: { UUIDSource.uuid(9) })
         #expect(try await later.database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM visit") } == 85)
         try later.close()
+        // Again, without having been opened between.
+        _ = try await MemberStore.upgrade(configuration)
+        #expect(try MemberStore.undoUpgrade(configuration).visitsSince == 0)
         let again = try MemberStore(configuration)
         #expect(again.deviceID.uuidString != device)
         #expect(try await again.check() == [])
