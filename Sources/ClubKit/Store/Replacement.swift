@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import GRDB
+import ReaderKit
 
 /// What a repaired or upgraded file says of the one whose place it is to take: the checksums of the file and its log, and
 /// the name of the copy that is kept. It is a row of `meta` until the repaired file is opened in its place.
