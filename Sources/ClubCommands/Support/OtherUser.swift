@@ -99,7 +99,7 @@ struct OtherUser {
     static func stay() throws {
         guard isAtWork else { return }
         let (user, group) = (geteuid(), getegid())
-        guard seteuid(0) == 0, setresgid(group, group, group) == 0, setresuid(user, user, user) == 0 else {
+        guard seteuid(0) == 0, setgid(group) == 0, setuid(user) == 0 else {
             throw ToolFailure("could not become another user for good: \(String(cString: strerror(errno))).")
         }
     }
