@@ -22,6 +22,20 @@ struct OtherUser {
     /// are root's.
     static func first(onWayTo path: String) -> OtherUser? { Way(to: path).first }
 
+    /// Whether it is a user whom root could become. In a user namespace of a container's the machine's users are not.
+    private static func isOther(_ user: uid_t) -> Bool {
+        user != 0 && ids.contains { $0.contains(UInt64(user)) }
+    }
+
+    /// The users of this namespace.
+    private static let ids: [Range<UInt64>] = {
+        let map = (try? String(contentsOfFile: "/proc/self/uid_map", encoding: .utf8)) ?? "0 0 4294967295"
+        return map.split(separator: "\n").compactMap { line in
+            let numbers = line.split(separator: " ").compactMap { UInt64($0) }
+            return numbers.count == 3 ? numbers[0]..<numbers[0] + numbers[2] : nil
+        }
+    }()
+
     /// What is on the way to a file, through all links.
     private struct Way {
         /// The owner of the first folder or link that is not root's.
@@ -40,7 +54,7 @@ struct OtherUser {
                 // What is not there is made in the folders before it.
                 guard lstat(place + "/" + name, &status) == 0 else { return }
                 let kind = status.st_mode & S_IFMT
-                if kind == S_IFLNK || kind == S_IFDIR, status.st_uid != 0 { first = OtherUser(status) }
+                if kind == S_IFLNK || kind == S_IFDIR, OtherUser.isOther(status.st_uid) { first = OtherUser(status) }
                 switch kind {
                 case S_IFLNK:
                     links += 1
@@ -88,7 +102,7 @@ struct OtherUser {
         var status = stat()
         let isThere = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
         if isThere, status.st_uid == 0, let first = way.first { throw MisplacedDatabase(path: path, owner: first) }
-        guard let owner = isThere && status.st_uid != 0 ? OtherUser(status) : way.first else { return }
+        guard let owner = isThere && isOther(status.st_uid) ? OtherUser(status) : way.first else { return }
         try owner.become()
         club.withLock { $0 = path }
         // One of root's alone.
