@@ -171,7 +171,11 @@ public struct Machine: Sendable {
     }
 
     /// The first group of the user as whom this thread opens files, also within ``asUser(_:)``.
-    package static var groupOfThread: UInt32? { getpwuid(UInt32(bitPattern: setfsuid(uid_t.max)))?.pointee.pw_gid }
+    package static var groupOfThread: UInt32? {
+        // A service may not even ask.
+        let user = setfsuid(uid_t.max)
+        return getpwuid(user < 0 ? geteuid() : UInt32(bitPattern: user))?.pointee.pw_gid
+    }
 
     /// Whether this process sees and may change everything.
     package var isRoot: Bool { root.isEmpty ? geteuid() == 0 : user.id == 0 }
