@@ -152,8 +152,8 @@ public struct Machine: Sendable {
     ) throws(Failure) -> Value {
         let worker = geteuid()
         guard root.isEmpty, getuid() == 0, user.id != worker else { return try body() }
-        // Nothing goes on as a user who is not meant.
-        func require(_ isDone: Bool) { precondition(isDone, "a thread could not change its user") }
+        // Nothing is made as a user who is not meant. Root that only judges for a user whom a namespace lacks goes on as root.
+        func require(_ isDone: Bool) { precondition(isDone || worker == 0, "a thread could not change its user") }
         if worker != 0 { require(clinux_set_thread_user(0) == 0) }
         defer { if worker != 0 { require(clinux_set_thread_user(worker) == 0) } }
         var former = [gid_t](repeating: 0, count: 65_536)
