@@ -71,7 +71,11 @@ struct WebResponder: HTTPResponder {
             }
         }
 
-        consuming func finish(_ trailingHeaders: HTTPFields?) async throws { try await writer.finish(trailingHeaders) }
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {
+            // The end, too, waits for a client that takes nothing.
+            connections.note(channel, isWriting: true)
+            try await writer.finish(trailingHeaders)
+        }
     }
 
     /// What holds for all answers. The pages need nothing but what this server has.
