@@ -132,10 +132,9 @@ import TestSupport
     @Test func longOnesAreComparedWithinBounds() {
         func capture(_ count: Int, _ first: UInt8) -> Capture {
             let exchanges = (0..<count).map { index in
-                Capture.Exchange(
-                    .apdu([first, UInt8(index & 0xFF), UInt8(index >> 8 & 0xFF), UInt8(index >> 16)]),
-                    .bytes([0x90, 0x00])
-                )
+                let count = UInt32(index)
+                let apdu: [UInt8] = [first, UInt8(count & 0xFF), UInt8(count >> 8 & 0xFF), UInt8(count >> 16)]
+                return Capture.Exchange(.apdu(apdu), .bytes([0x90, 0x00]))
             }
             return Capture(presentations: [.init(at: .zero, exchanges: exchanges)])
         }

@@ -154,7 +154,7 @@ import TestSupport
                 #"{"signingTags":[{"host":"a","fileReadKey":"k","layout":{"mac":"c","piccdata":"e"}}]}"#,
                 "signingTags[0].layout.piccdata", "piccData"
             ),
-        ]
+        ] as [(String, String, String)]
     )
     func malformed(_ text: String, _ place: String, _ what: String) {
         do throws(PassConfigurationError.Fault) {

@@ -134,7 +134,7 @@ struct MessageSocketTests {
         try await peer.say((1...5).map { line("\($0)") }.joined())
         peer.hangUp()
         try await until("all are processed") { notes.all.count == 5 }
-        #expect(notes.all == (1...5).map(String.init))
+        #expect(notes.all == ["1", "2", "3", "4", "5"])
         try await until("the connection is over") { socket.connections == 0 }
         await socket.stop()
     }

@@ -151,8 +151,8 @@ struct ConfigToolTests {
             "--json",
             environment: environment
         )
-        let check = unknown.objects.first { $0["id"] as? String == "club.database" }
-        #expect("\(check?["message"] ?? "")".contains("see club.configuration"), "\(unknown)")
+        let check = try #require(unknown.objects.first { $0["id"] as? String == "club.database" })
+        #expect((check["message"] as? String)?.contains("see club.configuration") == true, "\(unknown)")
     }
 
     // MARK: - The service's club

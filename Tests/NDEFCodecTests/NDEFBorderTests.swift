@@ -57,7 +57,8 @@ import TestSupport
         let over = NDEFMessage([.unknown([UInt8](repeating: 0, count: limits.message - 5))])
         expectFault(.messageTooLong, at: 0) { () throws(NDEFError) in _ = try over.encoded(limits: limits) }
         let count = UInt32(limits.message - 5)
-        let bytes = [0xC5, 0] + (0..<4).map { UInt8(count >> (24 - 8 * $0) & 0xFF) } + over.records[0].payload
+        let length = withUnsafeBytes(of: count.bigEndian, Array.init)
+        let bytes: [UInt8] = [0xC5, 0] + length + over.records[0].payload
         for mode in NDEFMode.allCases {
             expectFault(.messageTooLong, at: limits.message) { () throws(NDEFError) in
                 _ = try NDEFMessage(decoding: bytes, mode: mode, limits: limits)

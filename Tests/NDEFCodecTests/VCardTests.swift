@@ -115,7 +115,7 @@ import TestSupport
     @Test("long and deep input takes no long time")
     func boundsWork() throws {
         let count = 1 << 18
-        let inputs = [
+        let inputs: [[UInt8]] = [
             ascii("BEGIN:VCARD\nNOTE;QUOTED-PRINTABLE:") + [UInt8](repeating: 0x3D, count: count),
             ascii("BEGIN:VCARD\nNOTE:") + Array(repeating: [0x0A, 0x20], count: count / 2).joined(),
             ascii("BEGIN:VCARD\nNOTE;QUOTED-PRINTABLE:") + Array(repeating: [0x3D, 0x0A], count: count / 2).joined(),

@@ -70,7 +70,8 @@ public struct RGBColor: Sendable, Hashable {
     /// The mixture of this colour and another: at 0 this one, at 1 the other.
     func mixed(with other: RGBColor, _ part: Double) -> RGBColor {
         func mix(_ one: UInt8, _ two: UInt8) -> UInt8 {
-            UInt8(max(0, min(255, (Double(one) + (Double(two) - Double(one)) * part).rounded())))
+            let (one, two) = (Double(one), Double(two))
+            return UInt8(max(0, min(255, (one + (two - one) * part).rounded())))
         }
         return RGBColor(red: mix(red, other.red), green: mix(green, other.green), blue: mix(blue, other.blue))
     }

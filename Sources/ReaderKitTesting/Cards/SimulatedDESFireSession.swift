@@ -13,7 +13,7 @@ struct DESFireCardSession {
 
     /// A session of EV1: the key is a quarter of either challenge from the front, and one from the back.
     init?(keyNumber: UInt8, readers: [UInt8], cards: [UInt8]) {
-        let bytes = readers.prefix(4) + cards.prefix(4) + readers.suffix(4) + cards.suffix(4)
+        let bytes = [readers.prefix(4), cards.prefix(4), readers.suffix(4), cards.suffix(4)].joined()
         guard let key = SecretKey(Array(bytes)) else { return nil }
         self.keyNumber = keyNumber
         messaging = .ev1(key: key, vector: AES128.zeroBlock)

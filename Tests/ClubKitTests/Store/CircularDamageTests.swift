@@ -52,7 +52,7 @@ struct CircularDamageTests {
             let cell = place + (Int(bytes[pointer]) << 8 | Int(bytes[pointer + 1]))
             // The length of the row, then its number of two bytes, the first of which is the high one.
             let number = cell + (bytes[cell] & 0x80 == 0 ? 1 : 2)
-            try #require(bytes[number] & 0x80 != 0 && bytes[number + 1] & 0x80 == 0)
+            try #require(bytes[number] >= 0x80 && bytes[number + 1] < 0x80)
             bytes[number] = quarter == 2 ? 0xFF : 0x80
         }
         let damaged = try club(bytes, directory)

@@ -24,8 +24,8 @@ struct CombinedBackendTests {
             }
         }
         for name in ["A", "B", "C"] {
-            let uids = taps.all.filter { $0.reader == name }.map(\.uid?.bytes[1])
-            #expect(uids == (1...20).map { UInt8($0) })
+            let rounds = taps.all.filter { $0.reader == name }.map(\.uid?.bytes[1])
+            #expect(rounds == Array(1...20))
         }
         taps.stop()
         try await until("nobody watches") { first.watchers == 0 && second.watchers == 0 }

@@ -54,7 +54,7 @@ import TestSupport
             ("+M-1042", ["uid M-1042"], nil), ("0077705923", ["uid 0077705923"], nil), ("+two words", [], nil),
             ("https://club.example/m/42", ["ndef 42"], nil), ("4|U1|x|Ann", ["text U1"], nil),
             (#"{"userId":"U1"}"#, ["ndef U1"], nil),
-        ]
+        ] as [(String, [String], String?)]
     )
     func passes(_ line: String, _ passes: [String], _ uid: String?) throws {
         let reading = try #require(ReportReading.read(line))

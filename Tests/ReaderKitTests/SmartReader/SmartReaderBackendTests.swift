@@ -89,7 +89,8 @@ import TestSupport
         }
         try await taps.untilRead("added", times: 5)
         let lines = try (1...4).map { try Self.tag($0).line(as: .scrdr) }
-        #expect(taps.texts == lines.flatMap { ["added", $0, "gone"] } + ["added"])
+        let rounds: [String] = lines.flatMap { ["added", $0, "gone"] }
+        #expect(taps.texts == rounds + ["added"])
     }
 
     @Test func lineTornByUnplugging() async throws {
