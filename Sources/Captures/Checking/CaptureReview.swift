@@ -164,17 +164,17 @@ public struct CaptureWarning: Sendable, Hashable, Codable {
         case wrongTCK
         /// A check byte of the identifier in pages 0 to 2 is wrong.
         case wrongBCC
-        /// Two places of a presentation tell different identifiers.
+        /// Two places of a presentation contain different identifiers.
         case differentUID
-        /// The length of the identifier is not what ATQA says.
+        /// The length of the identifier is not what ATQA states.
         case wrongUIDLength
-        /// The technology is not the one that the ATR tells.
+        /// The technology is not the one that the ATR states.
         case differentTechnology
         /// The identifier of a card that is perhaps a real one.
         case identifier
         /// A key or password that is perhaps a real one.
         case key
-        /// What a card and a terminal said to prove that they have a key.
+        /// What a card and a terminal sent to prove that they have a key.
         case authentication
         /// What a pass on somebody's phone answered.
         case passPayload

@@ -68,11 +68,11 @@ struct PresentationReview {
                 warn(.wrongBCC, "\(check.name) in pages 0 to 2 is \(told), and should be \(right)")
             }
         }
-        // In either order: some readers give those of ISO 15693 backwards.
+        // In either order: some readers report those of ISO 15693 backwards.
         var seen: [[UInt8]] = []
         for identifier in conversation.identifiers where !seen.contains(identifier) {
             let isKnown = seen.contains(identifier.reversed())
-            // A card with a random identifier tells its own on request.
+            // A card with a random identifier reports its own on request.
             let isOwn = seen.contains { CardUID($0, technology: facts.shownTechnology).kind == .random }
             if !seen.isEmpty, !isKnown, !isOwn { warn(.differentUID, "two different identifiers are told of one card") }
             seen.append(identifier)

@@ -215,7 +215,7 @@ public struct CaptureDifference: Sendable, Hashable, Codable {
         /// A command with its answer is in one capture only.
         case exchange
         case answer
-        /// Whether it is told that the card left.
+        /// Whether it is recorded that the card left.
         case removal
         case time
         case line

@@ -3,15 +3,15 @@ import CardPasses
 
 /// A capture made from another program's log.
 ///
-/// Lines that say nothing of a conversation are skipped and counted; bytes that are malformed are an error.
+/// Lines that contain nothing of a conversation are skipped and counted; bytes that are malformed are an error.
 ///
-/// | format | written by | what it gives |
+/// | format | written by | what it provides |
 /// |---|---|---|
 /// | ``Format/pcscd`` | `pcscd --apdu`, best with `--debug`; with colours, thread ids, times, or behind the journal's prefix | APDUs with times; readers, ATRs and removals with `--info` or `--debug`; escape commands where the driver logs them |
 /// | ``Format/libnfc`` | `LIBNFC_LOG_LEVEL=3` | targets with their facts; APDUs of ISO-DEP targets, raw frames of others; no times |
 /// | ``Format/transcript`` | scriptor, gscriptor, opensc-tool, pyscard, GlobalPlatformPro, `readerctl apdu` (with `--json` too), and what people write by hand | APDUs and raw frames |
 ///
-/// A log without times gives presentations that are two seconds apart.
+/// A log without times yields presentations that are two seconds apart.
 public struct CaptureConversion: Sendable {
     /// The capture, with a `source` header that describes what it was made from.
     public var capture: Capture
@@ -22,7 +22,7 @@ public struct CaptureConversion: Sendable {
     /// How many lines the text has.
     public var lines: Int
 
-    /// How many of them say nothing of a conversation, blank ones not counted.
+    /// How many of them contain nothing of a conversation, blank ones not counted.
     public var skippedLines: Int
 
     /// The forms of logs.
@@ -38,7 +38,7 @@ public struct CaptureConversion: Sendable {
     ///   - text: the log. It need not be UTF-8; line ends may be CRLF.
     ///   - format: its form, or `nil` to find out.
     ///   - reader: the name of the reader where the log has none.
-    ///   - atr: the ATR of cards of which the log tells none.
+    ///   - atr: the ATR of cards for which the log contains none.
     /// - Throws: ``CaptureError`` with the place of the first malformed byte; of code
     ///   ``CaptureError/Code/notACapture`` if there is no conversation in it.
     public init(

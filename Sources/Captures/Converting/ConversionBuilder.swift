@@ -1,7 +1,7 @@
 import CardCore
 import CardPasses
 
-/// Puts a capture together from what a log tells, so that it keeps the rules of the format.
+/// Puts a capture together from the contents of a log, so that it keeps the rules of the format.
 struct ConversionBuilder {
     let file: String?
     /// The name of the reader where the log has none.
@@ -14,7 +14,7 @@ struct ConversionBuilder {
     private var names: [String?] = []
     private var latest: [Duration] = []
     private var open: [String?: Int] = [:]
-    /// The name that a log tells of its only reader.
+    /// The name that a log states for its only reader.
     var soleReader: String?
 
     init(file: String?, reader: String?, atr: [UInt8]?) {
@@ -40,13 +40,13 @@ struct ConversionBuilder {
         latest.append(at)
     }
 
-    /// The ATR of the card on a reader, if none was told yet.
+    /// The ATR of the card on a reader, if none is known yet.
     mutating func setATR(_ atr: [UInt8], on name: String?) {
         guard let index = open[name], presentations[index].facts.atr == nil else { return }
         presentations[index].facts.atr = atr
     }
 
-    /// The last card of a reader is there again, if nothing was said to it and it shows the same facts.
+    /// The last card of a reader is there again, if nothing was sent to it and it shows the same facts.
     mutating func resume(on name: String?, facts: CardFacts) -> Bool {
         if open[name] != nil { return self.facts(name) == facts }
         guard let index = names.indices.last(where: { names[$0] == name }),

@@ -12,8 +12,8 @@ import CardTags
 /// ```
 ///
 /// Only messages with `--info` or `--debug` name the reader. With thread numbers, conversations on several readers are
-/// distinguished; without, what is said goes to the reader that was connected last. Where the log names a single
-/// reader, all is said to that one.
+/// distinguished; without, exchanges belong to the reader that was connected last. If the log names a single reader,
+/// all belong to that one.
 enum PCSCDLog {
     static func isOne(_ line: LogLine) -> Bool {
         guard let message = Message(line) else { return false }
@@ -141,7 +141,7 @@ enum PCSCDLog {
             if builder.isOpen(name) {
                 builder.setATR(atr, on: name)
             } else if name != nil || !hasNames {
-                // Nobody told that it was inserted: the log began later, or leaves it out.
+                // Its insertion was not reported: the log began later, or omits it.
                 builder.card(on: name, at: now, facts: CardFacts(atr: atr), line: line)
             } else {
                 loose = [atr]
@@ -190,7 +190,7 @@ enum PCSCDLog {
         mutating func flush() {
             for thread in pending.keys.sorted() { abandon(thread) }
             guard let atr = loose.popLast() else { return }
-            // Of which of the readers it is nobody told.
+            // The log does not state which of the readers it is from.
             builder.card(on: nil, at: looseTime, facts: CardFacts(atr: atr), line: looseLine)
         }
     }

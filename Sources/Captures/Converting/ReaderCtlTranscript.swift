@@ -40,7 +40,7 @@ enum ReaderCtlTranscript {
         var statusWord: String?
     }
 
-    /// The exchange that a JSON object tells, or `nil` for other lines and objects.
+    /// The exchange that a JSON object describes, or `nil` for other lines and objects.
     static func object(_ line: LogLine, _ start: Int) throws(CaptureError) -> Capture.Exchange? {
         guard start < line.bytes.count, line.bytes[start] == UInt8(ascii: "{"),
             let object = try? JSONDecoder().decode(Object.self, from: Data(line.bytes[start...]))

@@ -9,7 +9,7 @@ import CardPasses
 /// | `< HEX`, `<= HEX`, `<- HEX`, `Received: HEX`, `A<< (0018+2) (12ms) HEX` | its answer |
 /// | `>> HEX`, `<< HEX` | a raw frame and its answer |
 /// | `Received (SW1=0x90, SW2=0x00):` | an answer of opensc-tool; its data follows in lines of sixteen bytes |
-/// | `ATR: HEX` | a card, if something was said to the one before |
+/// | `ATR: HEX` | a card, if something was sent to the one before |
 /// | `! removed` | a fault in place of an answer |
 ///
 /// What `readerctl apdu` prints is one too: `< HEX 9000 (success)`, the lines of `--hexdump`, and those of `--json`.

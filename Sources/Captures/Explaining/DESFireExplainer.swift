@@ -9,12 +9,12 @@ struct DESFireExplainer: ExchangeExplainer {
 
     mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0x90, !state.isSmartTap else { return nil }
-        let isMore = apdu.ins == 0xAF
+        let isMore = apdu.ins == DESFireInstruction.additionalFrame.rawValue
         let instruction = isMore ? chain?.instruction ?? apdu.ins : apdu.ins
         let part = isMore ? (chain?.answers ?? 0) + 1 : 1
         let status = apdu.status.flatMap(DESFireStatus.init)
         chain = status == .additionalFrame ? (instruction, part) : nil
-        let name = Self.names[instruction]
+        let name = DESFireInstruction(rawValue: instruction).flatMap { Self.names[$0] }
         var title = "DESFire: " + (name ?? "instruction \([instruction].hex), which is not known here")
         if isMore { title = name == nil ? "DESFire: go on" : title + ", part \(part)" }
         return ExplainedExchange(
@@ -30,18 +30,23 @@ struct DESFireExplainer: ExchangeExplainer {
 
     private static func command(_ instruction: UInt8, _ apdu: RecordedExchange.Parts) -> [ExplainedField] {
         var reader = FieldReader(apdu.data, at: apdu.dataOffset)
-        switch instruction {
-        case 0x5A, 0xCA, 0xDA: reader.take("application", 3) { DESFireApplicationID(wire: $0)?.description }
-        case 0xBD, 0xAD, 0x3D, 0x8D:
+        switch DESFireInstruction(rawValue: instruction) {
+        case .selectApplication, .createApplication, .deleteApplication:
+            reader.take("application", 3) { DESFireApplicationID(wire: $0)?.description }
+        case .readData, .readDataLight, .writeData, .writeDataLight:
             reader.take("file", 1) { "\($0[0] & 0x1F)" }
             reader.take("offset", 3) { "\($0.littleEndianNumber)" }
             reader.take("length", 3) { $0.littleEndianNumber == 0 ? "to the end" : "\($0.littleEndianNumber)" }
-        case 0xBB, 0xAB, 0x3B, 0x8B:
+        case .readRecords, .readRecordsLight, .writeRecord, .writeRecordLight:
             reader.take("file", 1) { "\($0[0] & 0x1F)" }
             reader.take("first record", 3) { "\($0.littleEndianNumber)" }
             reader.take("records", 3) { $0.littleEndianNumber == 0 ? "all" : "\($0.littleEndianNumber)" }
-        case 0xF5, 0x6C, 0x0C, 0xDC, 0x1C, 0x5F, 0xDF, 0xEB: reader.take("file", 1) { "\($0[0] & 0x1F)" }
-        case 0x0A, 0x1A, 0xAA, 0x64, 0x71, 0x77, 0xC4: reader.take("key", 1) { "number \($0[0] & 0x3F)" }
+        case .getFileSettings, .getValue, .credit, .debit, .limitedCredit, .changeFileSettings, .deleteFile,
+            .clearRecords:
+            reader.take("file", 1) { "\($0[0] & 0x1F)" }
+        case .authenticateDES, .authenticateISO, .authenticateAES, .getKeyVersion, .authenticateEV2First,
+            .authenticateEV2NonFirst, .changeKey:
+            reader.take("key", 1) { "number \($0[0] & 0x3F)" }
         default: break
         }
         reader.rest("data")
@@ -61,32 +66,33 @@ struct DESFireExplainer: ExchangeExplainer {
             reader.rest("data")
             return reader.fields
         }
-        switch (instruction, part) {
-        case (0x60, 1), (0x60, 2):
+        switch (DESFireInstruction(rawValue: instruction), part) {
+        case (.getVersion, 1), (.getVersion, 2):
             reader.take("maker", 1) { $0[0] == 0x04 ? "NXP" : nil }
             reader.take("kind", 1) { kinds[$0[0] & 0x0F] }
             reader.take("subkind", 1)
             reader.take("version", 2) { "\($0[0]).\($0[1])" }
             reader.take("memory", 1) { size($0[0]) }
             reader.take("protocol", 1) { $0[0] == 0x05 ? "ISO/IEC 14443-3 and 14443-4" : nil }
-        case (0x60, _):
+        case (.getVersion, _):
             reader.take("identifier", 7) { bytes in
                 bytes.allSatisfy { $0 == 0 } ? "none: the card shows random ones" : nil
             }
             reader.take("batch", 5)
             reader.take("week", 1) { "\($0.hex)" }
             reader.take("year", 1) { "20\($0.hex)" }
-        case (0x6A, _):
+        case (.getApplicationIDs, _):
             while reader.left > 0 { reader.take("application", 3) { DESFireApplicationID(wire: $0)?.description } }
-        case (0x6F, _): while reader.left > 0 { reader.take("file", 1) { "\($0[0])" } }
-        case (0x61, _): while reader.left > 0 { reader.take("file", 2) { $0.reversed().hex } }
-        case (0x45, _):
+        case (.getFileIDs, _): while reader.left > 0 { reader.take("file", 1) { "\($0[0])" } }
+        case (.getISOFileIDs, _): while reader.left > 0 { reader.take("file", 2) { $0.reversed().hex } }
+        case (.getKeySettings, _):
             reader.take("settings of the keys", 1)
             reader.take("keys", 1) { "\($0[0] & 0x0F), \(keyTypes[$0[0] & 0xC0] ?? "unknown kind")" }
-        case (0x6E, _): reader.take("free memory", 3) { "\($0.littleEndianNumber) bytes" }
-        case (0x64, _): reader.take("key version", 1) { "\($0[0])" }
-        case (0xF5, _): settings(apdu.body, &reader)
-        case (0x0A, _), (0x1A, _), (0xAA, _), (0x71, _), (0x77, _):
+        case (.freeMemory, _): reader.take("free memory", 3) { "\($0.littleEndianNumber) bytes" }
+        case (.getKeyVersion, _): reader.take("key version", 1) { "\($0[0])" }
+        case (.getFileSettings, _): settings(apdu.body, &reader)
+        case (.authenticateDES, _), (.authenticateISO, _), (.authenticateAES, _), (.authenticateEV2First, _),
+            (.authenticateEV2NonFirst, _):
             reader.rest("proof") { _ in "a part of an authentication, encrypted" }
         default: break
         }
@@ -109,20 +115,27 @@ struct DESFireExplainer: ExchangeExplainer {
 
     // MARK: Tables
 
-    private static let names: [UInt8: String] = [
-        0x60: "GET VERSION", 0x6A: "GET APPLICATION IDS", 0x5A: "SELECT APPLICATION", 0x6F: "GET FILE IDS",
-        0x61: "GET ISO FILE IDS", 0xF5: "GET FILE SETTINGS", 0x5F: "CHANGE FILE SETTINGS", 0xBD: "READ DATA",
-        0xAD: "READ DATA", 0x3D: "WRITE DATA", 0x8D: "WRITE DATA", 0xBB: "READ RECORDS", 0xAB: "READ RECORDS",
-        0x3B: "WRITE RECORD", 0x8B: "WRITE RECORD", 0x6C: "GET VALUE", 0x0C: "CREDIT", 0xDC: "DEBIT",
-        0x1C: "LIMITED CREDIT", 0xEB: "CLEAR RECORDS", 0x45: "GET KEY SETTINGS", 0x64: "GET KEY VERSION",
-        0x6E: "FREE MEMORY", 0x51: "GET CARD IDENTIFIER", 0x0A: "AUTHENTICATE (DES)",
-        0x1A: "AUTHENTICATE (ISO)", 0xAA: "AUTHENTICATE (AES)", 0x71: "AUTHENTICATE EV2 FIRST",
-        0x77: "AUTHENTICATE EV2 NON-FIRST", 0xC4: "CHANGE KEY", 0xC6: "CHANGE KEY EV2", 0x54: "CHANGE KEY SETTINGS",
-        0x5C: "SET CONFIGURATION", 0xCA: "CREATE APPLICATION", 0xDA: "DELETE APPLICATION",
-        0xCD: "CREATE STANDARD FILE", 0xCB: "CREATE BACKUP FILE", 0xCC: "CREATE VALUE FILE",
-        0xC1: "CREATE LINEAR RECORD FILE", 0xC0: "CREATE CYCLIC RECORD FILE", 0xCE: "CREATE TRANSACTION MAC FILE",
-        0xDF: "DELETE FILE", 0xFC: "FORMAT CARD", 0xC7: "COMMIT TRANSACTION", 0xA7: "ABORT TRANSACTION",
-        0xC8: "COMMIT READER ID", 0x3C: "READ SIGNATURE", 0xF6: "GET FILE COUNTERS", 0x6D: "GET DF NAMES",
+    private static let names: [DESFireInstruction: String] = [
+        .getVersion: "GET VERSION", .getApplicationIDs: "GET APPLICATION IDS",
+        .selectApplication: "SELECT APPLICATION", .getFileIDs: "GET FILE IDS", .getISOFileIDs: "GET ISO FILE IDS",
+        .getFileSettings: "GET FILE SETTINGS", .changeFileSettings: "CHANGE FILE SETTINGS", .readData: "READ DATA",
+        .readDataLight: "READ DATA", .writeData: "WRITE DATA", .writeDataLight: "WRITE DATA",
+        .readRecords: "READ RECORDS", .readRecordsLight: "READ RECORDS", .writeRecord: "WRITE RECORD",
+        .writeRecordLight: "WRITE RECORD", .getValue: "GET VALUE", .credit: "CREDIT", .debit: "DEBIT",
+        .limitedCredit: "LIMITED CREDIT", .clearRecords: "CLEAR RECORDS", .getKeySettings: "GET KEY SETTINGS",
+        .getKeyVersion: "GET KEY VERSION", .freeMemory: "FREE MEMORY", .getCardUID: "GET CARD IDENTIFIER",
+        .authenticateDES: "AUTHENTICATE (DES)", .authenticateISO: "AUTHENTICATE (ISO)",
+        .authenticateAES: "AUTHENTICATE (AES)", .authenticateEV2First: "AUTHENTICATE EV2 FIRST",
+        .authenticateEV2NonFirst: "AUTHENTICATE EV2 NON-FIRST", .changeKey: "CHANGE KEY",
+        .changeKeyEV2: "CHANGE KEY EV2", .changeKeySettings: "CHANGE KEY SETTINGS",
+        .setConfiguration: "SET CONFIGURATION", .createApplication: "CREATE APPLICATION",
+        .deleteApplication: "DELETE APPLICATION", .createStandardFile: "CREATE STANDARD FILE",
+        .createBackupFile: "CREATE BACKUP FILE", .createValueFile: "CREATE VALUE FILE",
+        .createLinearRecordFile: "CREATE LINEAR RECORD FILE", .createCyclicRecordFile: "CREATE CYCLIC RECORD FILE",
+        .createTransactionMACFile: "CREATE TRANSACTION MAC FILE", .deleteFile: "DELETE FILE", .format: "FORMAT CARD",
+        .commitTransaction: "COMMIT TRANSACTION", .abortTransaction: "ABORT TRANSACTION",
+        .commitReaderID: "COMMIT READER ID", .readSignature: "READ SIGNATURE", .getFileCounters: "GET FILE COUNTERS",
+        .getDFNames: "GET DF NAMES",
     ]
 
     private static let kinds: [UInt8: String] = [1: "DESFire", 2: "MIFARE Plus", 4: "NTAG", 8: "DESFire Light"]

@@ -93,7 +93,7 @@ struct FrameWrapping {
             let commandOffset = apdu.dataOffset + skip
             return FrameWrapping(inner: inner, commandOffset: commandOffset, answerOffset: answerSkip, carrier: carrier)
         }
-        guard apdu.ins == 0xC2, apdu.parameter == 0x0001 else { return nil }
+        guard apdu.ins == Instruction.transparentExchange, apdu.parameter == 0x0001 else { return nil }
         let sent = TLVFields.make(apdu.data, at: 0, ReaderExplainer.sessionTags)
         let came = TLVFields.make(apdu.body, at: 0, ReaderExplainer.sessionTags)
         guard let (content, offset) = object("95", sent) ?? object("93", sent) else { return nil }

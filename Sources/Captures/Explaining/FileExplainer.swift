@@ -34,19 +34,21 @@ struct FileExplainer: ExchangeExplainer {
     mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla & 0xF0 == 0x00 else { return nil }
         switch apdu.ins {
-        case 0xA4 where apdu.p1 != 0x04 && state.selection == .ndef: return select(apdu)
-        case 0xA4:
+        case Instruction.select where apdu.p1 != 0x04 && state.selection == .ndef: return select(apdu)
+        case Instruction.select:
             (files, selected, following) = ([:], nil, nil)
             return nil
-        case 0xB0: return read(apdu, at: apdu.p1 & 0x80 == 0 ? apdu.parameter : nil, state)
-        case 0xB1: return read(apdu, at: Self.number(in: BERTLV.decodePrefix(apdu.data).objects), state)
-        case 0xD6: return write(apdu, at: apdu.p1 & 0x80 == 0 ? apdu.parameter : nil, apdu.data, apdu.dataOffset, state)
-        case 0xD7:
+        case Instruction.readBinary: return read(apdu, at: apdu.p1 & 0x80 == 0 ? apdu.parameter : nil, state)
+        case Instruction.withObjects(Instruction.readBinary):
+            return read(apdu, at: Self.number(in: BERTLV.decodePrefix(apdu.data).objects), state)
+        case Instruction.updateBinary:
+            return write(apdu, at: apdu.p1 & 0x80 == 0 ? apdu.parameter : nil, apdu.data, apdu.dataOffset, state)
+        case Instruction.withObjects(Instruction.updateBinary):
             let objects = BERTLV.decodePrefix(apdu.data).objects
             let content = objects.find(0x53)?.value ?? []
             let place = apdu.dataOffset + max(0, apdu.data.count - content.count)
             return write(apdu, at: Self.number(in: objects), content, place, state)
-        case 0xC0: return readMore(apdu, state)
+        case Instruction.getResponse: return readMore(apdu, state)
         default: return nil
         }
     }

@@ -6,15 +6,15 @@ struct ReaderExplainer: ExchangeExplainer {
     func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu, apdu.cla == 0xFF else { return nil }
         switch apdu.ins {
-        case 0xCA: return getData(apdu, state)
-        case 0xB0: return read(apdu, &state)
-        case 0xD6: return write(apdu, &state)
-        case 0x82:
+        case Instruction.getData: return getData(apdu, state)
+        case Instruction.readBinary: return read(apdu, &state)
+        case Instruction.updateBinary: return write(apdu, &state)
+        case Instruction.loadKey:
             return plain(apdu, "reader: takes a key into place \(apdu.p2)", keyFields(apdu), "the reader has the key")
-        case 0x86, 0x88: return authenticate(apdu)
-        case 0x00: return direct(apdu)
-        case 0xC2: return session(apdu)
-        case 0xF3:
+        case Instruction.generalAuthenticate, Instruction.internalAuthenticate: return authenticate(apdu)
+        case Instruction.directTransmit: return direct(apdu)
+        case Instruction.transparentExchange: return session(apdu)
+        case Instruction.classicRead:
             return ExplainedExchange(
                 .init("reader: reads from block \(apdu.parameter) on, with a key", keyFields(apdu)),
                 .init(

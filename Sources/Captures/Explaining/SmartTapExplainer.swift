@@ -10,14 +10,14 @@ struct SmartTapExplainer: ExchangeExplainer {
         guard let apdu = exchange.apdu, apdu.cla == 0x90, state.isSmartTap || Self.isMeant(apdu) else { return nil }
         let records = SmartTapFields.leniently(apdu.data)
         switch apdu.ins {
-        case 0x53:
+        case Instruction.negotiateSecureSession:
             parts = nil
             let collector = SmartTapFields.collector(in: records)
             return ExplainedExchange(
                 command("NEGOTIATE SECURE SESSION: \(collector ?? "a terminal") shows its signature", apdu),
                 negotiated(apdu)
             )
-        case 0x50:
+        case Instruction.getSmartTapData:
             parts = nil
             let whose = SmartTapFields.collector(in: records).map { " of \($0)" } ?? ""
             let services = ExplanationText.list(SmartTapFields.services(in: records), none: "passes")
@@ -25,9 +25,9 @@ struct SmartTapExplainer: ExchangeExplainer {
                 command("GET SMART TAP DATA: asks for \(services)\(whose)", apdu),
                 dataAnswer(apdu)
             )
-        case 0xC0:
+        case Instruction.getResponse:
             return ExplainedExchange(command("GET MORE DATA: fetches the next part", apdu), dataAnswer(apdu))
-        case 0x52:
+        case Instruction.pushSmartTapData:
             return ExplainedExchange(
                 command("PUSH SMART TAP DATA: tells the phone what became of its passes", apdu),
                 answer(apdu, apdu.body, "the phone took it")
@@ -44,7 +44,10 @@ struct SmartTapExplainer: ExchangeExplainer {
 
     /// Whether the data are Smart Tap's although nothing of it was selected.
     private static func isMeant(_ apdu: RecordedExchange.Parts) -> Bool {
-        let names: [UInt8: String] = [0x53: "ngr", 0x50: "srq", 0x52: "spr"]
+        let names: [UInt8: String] = [
+            Instruction.negotiateSecureSession: "ngr", Instruction.getSmartTapData: "srq",
+            Instruction.pushSmartTapData: "spr",
+        ]
         return names[apdu.ins].flatMap { SmartTapFields.leniently(apdu.data).first(named: $0) } != nil
     }
 

@@ -5,8 +5,8 @@ import Foundation
 /// A recorded conversation with cards, as a `.capture` file holds it.
 ///
 /// A capture can be read from a file or made in a program, written with ``text()`` and replayed with
-/// ``ReplayBackend``. Two captures are equal when they say the same; comments, blank lines, the file's name and line
-/// numbers do not count.
+/// ``ReplayBackend``. Two captures are equal when they have the same contents; comments, blank lines, the file's name
+/// and line numbers do not count.
 ///
 /// ```
 /// capture 1
@@ -31,8 +31,8 @@ import Foundation
 /// - In a header's value, `\#` and `\\` stand for the characters `#` and `\`. The text of a Smart Reader line (`line at T
 ///   text`) is taken as it is from the character after the space behind the time to the end of the line.
 /// - With several readers (`reader 1: NAME`, `reader 2: NAME`) it is `card 1 at T`, `removed 1 at T` and `line 1 at T
-///   text`. What is said belongs to the card that came last, until a line `reader 2` states that what follows belongs
-///   to the card on that reader.
+///   text`. Exchanges belong to the card that came last, until a line `reader 2` states that what follows belongs to
+///   the card on that reader.
 public struct Capture: Sendable, Hashable {
     /// The header lines in their order, those with keys unknown to this package included.
     public var headers: [Header]
@@ -70,7 +70,7 @@ public struct Capture: Sendable, Hashable {
     public struct Reader: Sendable, Hashable {
         /// Its number in a capture of several readers (`reader N: NAME`), or `nil` for the only one (`reader: NAME`).
         public var number: Int?
-        /// Its name, as its backend gave it.
+        /// Its name, as its backend reported it.
         public var name: String
 
         /// A reader.
@@ -304,11 +304,11 @@ extension Capture {
         /// Why no conversation with the card was possible (a fault directly after `card`), or `nil`.
         public var connectFault: Fault?
 
-        /// What was said, in its order.
+        /// What was exchanged, in order.
         public var exchanges: [Exchange]
 
-        /// When the card left, or `nil` if the capture does not say: then it stays until the next card comes to its
-        /// reader, or to the end.
+        /// When the card left, or `nil` if the capture omits it: then it stays until the next card comes to its reader,
+        /// or to the end.
         public var removedAt: Duration?
 
         /// The line of the file that opened the presentation. It does not count when presentations are compared.
@@ -337,7 +337,7 @@ extension Capture {
 
 /// The names of a card's facts that stand on a `card` line.
 public enum CaptureFacts {
-    /// The facts of each technology, with the name that libnfc gives them.
+    /// The facts of each technology, with libnfc's names for them.
     public static let ofTechnology: [Technology: [String]] = [
         // ATQA in the order of AN10833 (0044), SELECT acknowledge, identifier, answer to select.
         .iso14443a: ["atqa", "sak", "uid", "ats"],

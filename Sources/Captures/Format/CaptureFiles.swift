@@ -76,7 +76,7 @@ public struct CaptureFileError: Error, Sendable, Hashable {
     /// What happened.
     public var kind: Kind
 
-    /// The system's error number (`errno`), or 0 if it gave none.
+    /// The system's error number (`errno`), or 0 if it reported none.
     public var code: Int32
 
     /// What can happen to a capture file.

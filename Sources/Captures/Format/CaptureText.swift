@@ -68,7 +68,7 @@ package enum CaptureText {
         "removed\(number(reader)) at \(CaptureTime.text(time))\n"
     }
 
-    /// Says that what follows belongs to the card on another reader.
+    /// States that what follows belongs to the card on another reader.
     package static func change(to reader: Int) -> String { "reader \(reader)\n" }
 
     /// What was sent, without a line end.

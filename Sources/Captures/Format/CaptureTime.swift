@@ -37,7 +37,7 @@ package enum CaptureTime {
     // MARK: Dates
 
     /// The moment that lies so long after a start, exact to the microsecond, so that the same start and time always
-    /// give the same `Date`.
+    /// yield the same `Date`.
     package static func moment(_ start: Date, plus time: Duration) -> Date {
         let (seconds, attoseconds) = time.components
         let micro = Double(microseconds(start)) + Double(seconds) * 1e6 + Double(attoseconds / 1_000_000_000_000)

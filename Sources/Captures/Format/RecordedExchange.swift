@@ -38,7 +38,9 @@ struct RecordedExchange: Sendable {
         var parameter: Int { Int(p1) << 8 | Int(p2) }
         var isSuccess: Bool { status?.isSuccess == true }
         /// The name of the application that is selected, if it selects one by name.
-        var selectedName: [UInt8]? { ins == 0xA4 && p1 == 0x04 && cla != 0xFF && cla != 0x90 ? data : nil }
+        var selectedName: [UInt8]? {
+            ins == Instruction.select && p1 == 0x04 && cla != 0xFF && cla != 0x90 ? data : nil
+        }
     }
 
     init(_ exchange: Capture.Exchange) {
@@ -96,10 +98,10 @@ extension RecordedExchange.Parts {
     /// data and before its answer in the body: those of a PN53x's own command.
     var carriedFrame: (carrier: String, data: Int, answer: Int)? {
         switch (cla, ins, data.prefix(2)) {
-        case (0xFF, 0xFE, _): ("reader: carries a frame (ENCAPSULATE)", 0, 0)
-        case (0xFF, 0xEF, _): ("reader: carries a frame", 0, 0)
-        case (0xFF, 0x00, [0xD4, 0x42]): ("reader: carries a frame (InCommunicateThru)", 2, 3)
-        case (0xFF, 0x00, [0xD4, 0x40]): ("reader: carries a frame (InDataExchange)", 3, 3)
+        case (0xFF, Instruction.encapsulate, _): ("reader: carries a frame (ENCAPSULATE)", 0, 0)
+        case (0xFF, Instruction.passThrough, _): ("reader: carries a frame", 0, 0)
+        case (0xFF, Instruction.directTransmit, [0xD4, 0x42]): ("reader: carries a frame (InCommunicateThru)", 2, 3)
+        case (0xFF, Instruction.directTransmit, [0xD4, 0x40]): ("reader: carries a frame (InDataExchange)", 3, 3)
         default: nil
         }
     }
@@ -164,6 +166,6 @@ extension Capture.Exchange.Answer {
 }
 
 extension CardFacts {
-    /// The technology that was told, or else the one that the ATR shows.
+    /// The technology that was stated, or else the one that the ATR shows.
     var shownTechnology: Technology? { technology ?? atr.flatMap { try? ATR($0) }?.technology }
 }

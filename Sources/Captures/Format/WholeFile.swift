@@ -58,7 +58,7 @@ package enum WholeFile {
     ///
     /// - Parameters:
     ///   - old: the file that is replaced, whose mode and owner stay; `nil` if absent.
-    ///   - path: the name that errors tell.
+    ///   - path: the name that errors contain.
     /// - Returns: the descriptor of the new file, behind its content.
     static func put(
         _ bytes: [UInt8],

@@ -97,23 +97,30 @@ extension RedactionConversation {
 
     /// A native command of DESFire or Ultralight C, wrapped or not; `body` is the answer without its status.
     mutating func takeNative(_ code: UInt8, _ data: Range<Int>, _ body: Range<Int>, status: UInt8) {
-        let (current, part) = code == 0xAF ? (chain?.command ?? code, (chain?.part ?? 0) + 1) : (code, 1)
-        chain = status == 0xAF ? (current, part) : nil
-        switch current {
+        let (current, part) =
+            code == DESFireInstruction.additionalFrame.rawValue
+            ? (chain?.command ?? code, (chain?.part ?? 0) + 1) : (code, 1)
+        chain = status == DESFireStatus.additionalFrame.rawValue ? (current, part) : nil
+        switch DESFireInstruction(rawValue: current) {
         // The third part: identifier, batch, week and year.
-        case 0x60 where part == 3 && body.count >= 14:
+        case .getVersion where part == 3 && body.count >= 14:
             tell(answer[body.prefix(7)])
             span(answer: body.dropFirst(7).prefix(5), .identifier)
-        case 0x60: if part >= 3 { unexamine(body) }
-        case 0x0A, 0x1A, 0xAA, 0x71, 0x77, 0x70:
+        case .getVersion: if part >= 3 { unexamine(body) }
+        case .authenticateDES, .authenticateISO, .authenticateAES, .authenticateEV2First, .authenticateEV2NonFirst,
+            .plusAuthenticateFirst:
             span(command: data.dropFirst(part == 1 ? data.count : 0), answer: body, .authentication)
-        case 0xC4, 0xC6, 0xC9:
-            span(command: data.dropFirst(), .key)
+        case .changeKey, .changeKeyEV2, .rollKeySet:
+            span(command: data.dropFirst(part == 1 ? 1 : 0), .key)
             span(answer: body, .authentication)
-        case 0x51: span(answer: body, .identifier)
-        case 0x6A, 0x6F, 0x61, 0x45, 0x64, 0xF5, 0x6E, 0x5A, 0xF6: break
-        case 0xBD, 0xAD, 0xBB, 0xAB, 0x6C, 0x3B: span(answer: body, .content)
-        case 0x3D, 0x8D, 0x8B: span(command: data.dropFirst(7), .content)
+        case .getCardUID: span(answer: body, .identifier)
+        case .getApplicationIDs, .getFileIDs, .getISOFileIDs, .getKeySettings, .getKeyVersion, .getFileSettings,
+            .freeMemory, .selectApplication, .getFileCounters:
+            break
+        case .readData, .readDataLight, .readRecords, .readRecordsLight, .getValue: span(answer: body, .content)
+        case .writeData, .writeDataLight, .writeRecord, .writeRecordLight:
+            // Only the first part begins with the file, the place and the length.
+            span(command: data.dropFirst(part == 1 ? 7 : 0), .content)
         case _ where APDUSecrets.isSecretNative(current): span(command: data, answer: body, .key)
         default: unexamine(data, body)
         }
@@ -161,32 +168,33 @@ extension RedactionConversation {
     mutating func takeReader(_ apdu: RecordedExchange.Parts, _ data: Range<Int>, _ body: Range<Int>, isSecret: Bool) {
         if let carried = apdu.carriedFrame {
             guard data.count >= carried.data else { return unexamine() }
-            let technologies: [UInt8: Technology] = apdu.ins == 0xFE ? [2: .iso14443b, 4: .iso15693, 7: .felica] : [:]
+            let technologies: [UInt8: Technology] =
+                apdu.ins == Instruction.encapsulate ? [2: .iso14443b, 4: .iso15693, 7: .felica] : [:]
             return takeWithin(data.dropFirst(carried.data), body.dropFirst(carried.answer), technologies[apdu.p1])
         }
         switch apdu.ins {
-        case 0xCA where apdu.parameter == 0 && CardUID.lengths.contains(body.count): tell(answer[body])
+        case Instruction.getData where apdu.parameter == 0 && CardUID.lengths.contains(body.count): tell(answer[body])
         // 01 00 asks for the historical bytes, which stay as ATRs do.
-        case 0xCA: if apdu.parameter != 0x0100 { unexamine(body) }
-        case 0x82: span(command: data, .key)
-        case 0x86 where !isSecret, 0x88 where !isSecret: break
-        case 0xB0: takeStorage(apdu.parameter, body, isCommand: false)
-        case 0xD6: takeStorage(apdu.parameter, data, isCommand: true)
-        case 0xF3:
+        case Instruction.getData: if apdu.parameter != 0x0100 { unexamine(body) }
+        case Instruction.loadKey: span(command: data, .key)
+        case Instruction.generalAuthenticate where !isSecret, Instruction.internalAuthenticate where !isSecret: break
+        case Instruction.readBinary: takeStorage(apdu.parameter, body, isCommand: false)
+        case Instruction.updateBinary: takeStorage(apdu.parameter, data, isCommand: true)
+        case Instruction.classicRead:
             // SpringCard's reading of a Classic's blocks, by a key.
             span(command: data, .key)
             takeBlocks(apdu.parameter, body, isCommand: false)
-        case 0xF4:
+        case Instruction.classicWrite:
             // Whole blocks, then a key or the place of one.
             let blocks = data.prefix(data.count / 16 * 16)
             takeBlocks(apdu.parameter, blocks, isCommand: true)
             span(command: data.dropFirst(blocks.count), .key)
             unexamine(body)
-        case 0x00 where data.count >= 2 && apdu.data[0] == 0xD4: takeChip(apdu.data[1], body)
-        case 0xC2: takeSession(data, body)
+        case Instruction.directTransmit where data.count >= 2 && apdu.data[0] == 0xD4: takeChip(apdu.data[1], body)
+        case Instruction.transparentExchange: takeSession(data, body)
         case _ where isSecret: span(command: data, answer: body, .key, isOwn: true)
         // The lights and the sound of an ACR122 say nothing of a card.
-        case 0x00 where apdu.p1 == 0x40: break
+        case Instruction.directTransmit where apdu.p1 == 0x40: break
         default: unexamine(data, body)
         }
     }

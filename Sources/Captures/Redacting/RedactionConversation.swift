@@ -159,22 +159,24 @@ struct RedactionConversation {
         let file = apdu.parameter < 0x8000 ? selected.map { (RedactionMemory.Space.file($0), apdu.parameter) } : nil
         switch (apdu.cla, apdu.ins) {
         case (0xFF, _): takeReader(apdu, data, body, isSecret: isSecret)
-        case (0x80, 0xCA): takeVAS(data, body)
-        case (0x90, 0x50) where isPass, (0x90, 0x52) where isPass, (0x90, 0x53) where isPass, (0x90, 0xC0) where isPass:
+        case (0x80, Instruction.getData): takeVAS(data, body)
+        case (0x90, Instruction.getSmartTapData) where isPass, (0x90, Instruction.pushSmartTapData) where isPass,
+            (0x90, Instruction.negotiateSecureSession) where isPass, (0x90, Instruction.getResponse) where isPass:
             span(command: data, .pass, isMessage: true)
-            span(answer: body, .pass, isMessage: apdu.ins != 0xC0)
+            span(answer: body, .pass, isMessage: apdu.ins != Instruction.getResponse)
         case (0x90, _): takeNative(apdu.ins, data, body, status: answer.last ?? 0)
         case _ where isSecret: span(command: data, answer: body, .key, isOwn: true)
-        case (_, 0xA4): select(apdu, body)
-        case (_, 0xB0): read(file, body)
-        case (_, 0xB1): takeLong(data, body, isWrite: false)
-        case (_, 0xD6):
+        case (_, Instruction.select): select(apdu, body)
+        case (_, Instruction.readBinary): read(file, body)
+        case (_, Instruction.withObjects(Instruction.readBinary)): takeLong(data, body, isWrite: false)
+        case (_, Instruction.updateBinary):
             if let (space, offset) = file { touch(space, offset, data, isCommand: true) } else { unexamine(data) }
-        case (_, 0xD7): takeLong(data, body, isWrite: true)
-        case (_, 0xC0): read(following, body)
+        case (_, Instruction.withObjects(Instruction.updateBinary)): takeLong(data, body, isWrite: true)
+        case (_, Instruction.getResponse): read(following, body)
         default: unexamine(data, body)
         }
-        if apdu.ins != 0xC0, apdu.ins != 0xB0, apdu.cla != 0x90 { following = nil }
+        let goesOn = [Instruction.getResponse, Instruction.readBinary].contains(apdu.ins) || apdu.cla == 0x90
+        if !goesOn { following = nil }
     }
 
     private mutating func select(_ apdu: RecordedExchange.Parts, _ body: Range<Int>) {

@@ -37,13 +37,13 @@ extension CommandAPDU: CustomStringConvertible {
 
     private var cardTitle: String? {
         switch (ins, p1, p2) {
-        case (0xA4, 0x04, 0x00): return "SELECT by name"
-        case (0xA4, 0x04, 0x0C): return "SELECT by name, no answer,"
-        case (0xA4, 0x00, 0x00): return "SELECT file"
-        case (0xA4, 0x00, 0x0C): return "SELECT file, no answer,"
-        case (0xB0, 0x00...0x7F, _): return "READ BINARY offset \(parameters)"
-        case (0xD6, 0x00...0x7F, _): return "UPDATE BINARY offset \(parameters)"
-        case (0xC0, 0x00, 0x00): return "GET RESPONSE"
+        case (Instruction.select, 0x04, 0x00): return "SELECT by name"
+        case (Instruction.select, 0x04, 0x0C): return "SELECT by name, no answer,"
+        case (Instruction.select, 0x00, 0x00): return "SELECT file"
+        case (Instruction.select, 0x00, 0x0C): return "SELECT file, no answer,"
+        case (Instruction.readBinary, 0x00...0x7F, _): return "READ BINARY offset \(parameters)"
+        case (Instruction.updateBinary, 0x00...0x7F, _): return "UPDATE BINARY offset \(parameters)"
+        case (Instruction.getResponse, 0x00, 0x00): return "GET RESPONSE"
         default:
             guard let name = Self.instructionNames[ins] else { return nil }
             return "\(name) \(Hex.encode([p1, p2], separator: " "))"
@@ -52,11 +52,11 @@ extension CommandAPDU: CustomStringConvertible {
 
     private var readerTitle: String? {
         switch (ins, p1, p2) {
-        case (0xCA, 0x00, 0x00): return "reader: GET DATA UID"
-        case (0xCA, 0x01, 0x00): return "reader: GET DATA ATS"
-        case (0xCA, 0xF1, 0x01): return "reader: GET DATA NFC Forum tag type"
-        case (0xB0, _, _): return "reader: READ BINARY block \(parameters)"
-        case (0xD6, _, _): return "reader: UPDATE BINARY block \(parameters)"
+        case (Instruction.getData, 0x00, 0x00): return "reader: GET DATA UID"
+        case (Instruction.getData, 0x01, 0x00): return "reader: GET DATA ATS"
+        case (Instruction.getData, 0xF1, 0x01): return "reader: GET DATA NFC Forum tag type"
+        case (Instruction.readBinary, _, _): return "reader: READ BINARY block \(parameters)"
+        case (Instruction.updateBinary, _, _): return "reader: UPDATE BINARY block \(parameters)"
         default:
             guard let name = Self.readerInstructionNames[ins] else { return nil }
             return "reader: \(name) \(Hex.encode([p1, p2], separator: " "))"

@@ -289,7 +289,7 @@ extension CommandAPDU {
     }
 }
 
-/// Instruction bytes by their names in ISO/IEC 7816-4 and, where it says so, in PC/SC part 3 and GlobalPlatform.
+/// Instruction bytes by their names in ISO/IEC 7816-4 and, where noted, in PC/SC part 3 and GlobalPlatform.
 package enum Instruction {
     package static let verify: UInt8 = 0x20
     package static let changeReferenceData: UInt8 = 0x24
@@ -305,6 +305,7 @@ package enum Instruction {
     package static let internalAuthenticate: UInt8 = 0x88
     package static let select: UInt8 = 0xA4
     package static let readBinary: UInt8 = 0xB0
+    package static let readRecord: UInt8 = 0xB2
     package static let getResponse: UInt8 = 0xC0
     package static let getData: UInt8 = 0xCA
     package static let updateBinary: UInt8 = 0xD6
@@ -313,6 +314,20 @@ package enum Instruction {
     package static let putData: UInt8 = 0xDA
     /// STORE DATA of GlobalPlatform has the same.
     package static let appendRecord: UInt8 = 0xE2
+
+    // To a reader, class FF: PC/SC part 3, SpringCard's for blocks of MIFARE Classic, and the makers' ways to carry a
+    // frame: SpringCard's, that of ACS, and Identiv's.
+    package static let transparentExchange: UInt8 = 0xC2
+    package static let classicRead: UInt8 = 0xF3
+    package static let classicWrite: UInt8 = 0xF4
+    package static let encapsulate: UInt8 = 0xFE
+    package static let directTransmit: UInt8 = 0x00
+    package static let passThrough: UInt8 = 0xEF
+
+    // Of Smart Tap, class 90; more data come by GET RESPONSE's byte.
+    package static let getSmartTapData: UInt8 = 0x50
+    package static let pushSmartTapData: UInt8 = 0x52
+    package static let negotiateSecureSession: UInt8 = 0x53
 
     /// The odd form of an instruction: its data are BER-TLV objects, such as an offset beyond 7FFF.
     package static func withObjects(_ instruction: UInt8) -> UInt8 { instruction | 1 }

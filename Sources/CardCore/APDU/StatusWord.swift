@@ -44,7 +44,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable {
         case executionError
         /// `67xx` to `6Fxx` but `6Cxx`: the card did not accept the command.
         case checkingError
-        /// `90xx` (but `9000`) to `9Fxx`: given a meaning by the card's or the reader's maker.
+        /// `90xx` (but `9000`) to `9Fxx`: defined by the card's or the reader's maker.
         case proprietary
         /// `60xx` and whatever begins with neither 6 nor 9: not a status word of the standard.
         case invalid
@@ -65,7 +65,7 @@ public struct StatusWord: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// The tries left, 0...15, that `63Cx` tells after a failed verification; otherwise `nil`.
+    /// The tries left, 0...15, that `63Cx` reports after a failed verification; otherwise `nil`.
     public var triesLeft: Int? { rawValue & 0xFFF0 == 0x63C0 ? Int(rawValue & 0x000F) : nil }
 
     /// The vendor's own status (STA) in a SpringCore reader's `6Fxx` and `90xx`, or `nil` for `6F00`, `9000` and others.
@@ -86,7 +86,7 @@ extension StatusWord {
     public static let endReached = StatusWord(0x6282)
     /// `6287`: a referenced record is deactivated (Apple VAS: unlock the phone first).
     public static let recordDeactivated = StatusWord(0x6287)
-    /// `6300`: the state of the card's memory has changed; a reader says "operation failed" with it.
+    /// `6300`: the state of the card's memory has changed; from a reader it means "operation failed".
     public static let memoryChanged = StatusWord(0x6300)
     /// `6400`: the command could not be carried out; memory is unchanged.
     public static let executionError = StatusWord(0x6400)

@@ -3,12 +3,12 @@ import Crypto
 import CryptoExtras
 import NDEFCodec
 
-/// One tap of Smart Tap 2.1, from the number that the phone gives to its data: makes the commands and reads the answers.
+/// One tap of Smart Tap 2.1, from the phone's number to its data: makes the commands and reads the answers.
 ///
-/// The terminal signs both numbers, its own and the phone's, so that neither side can be played back to the other. What the
-/// phone gives is encrypted with keys of this tap alone, and its code is checked before anything else is done with it.
+/// The terminal signs both numbers, its own and the phone's, so that neither side can be played back to the other. The
+/// phone's data is encrypted with keys of this tap alone, and its code is checked before anything else is done with it.
 struct SmartTapSession {
-    /// Whether the phone's number was signed, so that what it gives cannot be of another tap.
+    /// Whether the phone's number was signed, so that what it sends cannot be of another tap.
     let isLive: Bool
     private let collector: [UInt8]
     private let keyVersion: [UInt8]
@@ -61,7 +61,7 @@ struct SmartTapSession {
             SmartTapRecords.record("ses", sessionBytes),
             SmartTapRecords.record("cpr", entropy.nonce + authentication + entropy.publicKey + keyVersion + proof),
         ])
-        return try Self.command(0x53, "ngr", request)
+        return try Self.command(Instruction.negotiateSecureSession, "ngr", request)
     }
 
     /// GET SMART TAP DATA: `90 50 00 00 Lc srq 00`.
@@ -74,7 +74,7 @@ struct SmartTapSession {
             SmartTapRecords.record("slr", SmartTapRecords.bytes(services)),
         ]
         if let capabilities = request.capabilities { records.append(SmartTapRecords.record("pcr", capabilities.bytes)) }
-        return try Self.command(0x50, "srq", SmartTapRecords.bytes(records))
+        return try Self.command(Instruction.getSmartTapData, "srq", SmartTapRecords.bytes(records))
     }
 
     static let getMore = CommandAPDU(trusted: 0x90, Instruction.getResponse, 0x00, 0x00, [], 256)
@@ -149,7 +149,7 @@ struct SmartTapSession {
         let (dataKey, codeKey) = keys.withUnsafeBytes { material in
             (SymmetricKey(data: material[..<16]), SymmetricKey(data: material[16...]))
         }
-        // In a time that does not tell where it differs.
+        // In a time that does not reveal where it differs.
         let code = bytes.suffix(codeLength)
         guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: covered, using: codeKey) else {
             throw .forged

@@ -10,14 +10,14 @@ extension DESFireCard {
 
     /// The files of the selected application (GET FILE IDS, `6F`).
     public mutating func fileIDs() throws(DESFireError) -> [UInt8] {
-        try execute(0x6F, attempt: "list the files of the application")
+        try execute(.getFileIDs, attempt: "list the files of the application")
     }
 
     /// What the card says of a file (GET FILE SETTINGS, `F5`).
     public mutating func fileSettings(_ file: UInt8) throws(DESFireError) -> DESFireFileSettings {
         let attempt = "read the settings of file \(file)"
         try check(file, attempt)
-        let answer = try execute(0xF5, header: [file], attempt: attempt)
+        let answer = try execute(.getFileSettings, header: [file], attempt: attempt)
         guard let settings = DESFireFileSettings(answer) else {
             throw .invalidAnswer(attempt: attempt, detail: "\(answer.count) bytes that describe no file that is known")
         }
@@ -42,7 +42,7 @@ extension DESFireCard {
         let attempt = "read file \(file)"
         let header = try range(file, offset, length, attempt)
         let data = try execute(
-            commandSet == .light ? 0xAD : 0xBD,
+            commandSet == .light ? .readDataLight : .readData,
             header: header,
             protection: communication,
             answer: communication,
@@ -99,7 +99,7 @@ extension DESFireCard {
         }
         try check(size: size, count: count, attempt)
         let data = try execute(
-            0xBB,
+            .readRecords,
             header: header,
             protection: communication,
             answer: communication,
@@ -154,7 +154,7 @@ extension DESFireCard {
         let attempt = "read the value of file \(file)"
         try check(file, attempt)
         let data = try execute(
-            0x6C,
+            .getValue,
             header: [file],
             protection: communication,
             answer: communication,
@@ -208,7 +208,7 @@ extension DESFireCard {
         // 80: AES keys; 20: its files have ISO identifiers too.
         let header = application.wire + [options, 0x80 | 0x20 | keyCount & 0x0F]
         let iso = [UInt8].littleEndian(Int(isoFile), count: 2) + name
-        _ = try execute(0xCA, header: header + iso, attempt: "make the application \(application)")
+        _ = try execute(.createApplication, header: header + iso, attempt: "make the application \(application)")
     }
 
     /// Makes a standard data file in the selected application (CREATE STANDARD DATA FILE, `CD`).
@@ -226,7 +226,7 @@ extension DESFireCard {
         let header =
             [file] + [UInt8].littleEndian(Int(isoFile), count: 2) + [DESFireCommunication.plain.fileOption]
             + [UInt8].littleEndian(Int(rights.number), count: 2) + [UInt8].littleEndian(size, count: 3)
-        _ = try execute(0xCD, header: header, attempt: attempt)
+        _ = try execute(.createStandardFile, header: header, attempt: attempt)
     }
 
     /// Writes bytes of a standard or backup data file (WRITE DATA, `3D`; `8D` in the light set of commands).
@@ -240,7 +240,7 @@ extension DESFireCard {
         guard !data.isEmpty else { return }
         let header = try range(file, offset, data.count, attempt)
         _ = try execute(
-            commandSet == .light ? 0x8D : 0x3D,
+            commandSet == .light ? .writeDataLight : .writeData,
             header: header,
             data: data,
             protection: communication,
@@ -264,7 +264,7 @@ extension DESFireCard {
         // Where anybody may change them, the command travels in clear even in a session.
         let isFree = settings.accessRights.change == .free
         _ = try execute(
-            0x5F,
+            .changeFileSettings,
             header: [file],
             data: data,
             protection: isFree ? .plain : .encrypted,

@@ -73,7 +73,7 @@ public struct DESFireCard {
     /// What the card says of itself (GET VERSION, `60`). Sets ``commandSet``.
     public mutating func version() throws(DESFireError) -> DESFireVersion {
         let attempt = "read the card's version"
-        let answer = try execute(0x60, attempt: attempt)
+        let answer = try execute(.getVersion, attempt: attempt)
         guard let version = DESFireVersion(answer) else { throw wrongLength(answer, attempt) }
         commandSet = version.hasLightCommands ? .light : .desfire
         return version
@@ -82,7 +82,7 @@ public struct DESFireCard {
     /// The card's fixed identifier, which a card with random identifiers tells only in a session (GET CARD UID, `51`).
     public mutating func cardUID() throws(DESFireError) -> CardUID {
         let attempt = "read the card's fixed identifier"
-        let uid = try execute(0x51, protection: .encrypted, answer: .encrypted, length: 7, attempt: attempt)
+        let uid = try execute(.getCardUID, protection: .encrypted, answer: .encrypted, length: 7, attempt: attempt)
         guard uid.count == 7 else { throw wrongLength(uid, attempt) }
         return CardUID(uid, technology: .iso14443a)
     }
@@ -90,7 +90,7 @@ public struct DESFireCard {
     /// How many bytes of memory are free (GET FREE MEMORY, `6E`).
     public mutating func freeMemory() throws(DESFireError) -> Int {
         let attempt = "read how much memory is free"
-        let answer = try execute(0x6E, attempt: attempt)
+        let answer = try execute(.freeMemory, attempt: attempt)
         guard answer.count == 3 else { throw wrongLength(answer, attempt) }
         return answer.littleEndianNumber
     }
@@ -98,7 +98,7 @@ public struct DESFireCard {
     /// The settings of the selected application's or the card's master key (GET KEY SETTINGS, `45`).
     public mutating func keySettings() throws(DESFireError) -> DESFireKeySettings {
         let attempt = "read the key settings"
-        let answer = try execute(0x45, attempt: attempt)
+        let answer = try execute(.getKeySettings, attempt: attempt)
         guard let settings = DESFireKeySettings(answer) else { throw wrongLength(answer, attempt) }
         return settings
     }
@@ -108,7 +108,7 @@ public struct DESFireCard {
     /// - Parameter number: 0...13.
     public mutating func keyVersion(_ number: UInt8) throws(DESFireError) -> UInt8 {
         let attempt = "read the version of key \(number)"
-        let answer = try execute(0x64, header: [number], attempt: attempt)
+        let answer = try execute(.getKeyVersion, header: [number], attempt: attempt)
         guard let version = answer.first, answer.count == 1 else { throw wrongLength(answer, attempt) }
         return version
     }
@@ -118,7 +118,7 @@ public struct DESFireCard {
     /// The applications on the card (GET APPLICATION IDS, `6A`); the card itself must be selected.
     public mutating func applicationIDs() throws(DESFireError) -> [DESFireApplicationID] {
         let attempt = "list the card's applications"
-        let answer = try execute(0x6A, attempt: attempt)
+        let answer = try execute(.getApplicationIDs, attempt: attempt)
         guard answer.count % 3 == 0 else { throw wrongLength(answer, attempt) }
         return stride(from: 0, to: answer.count, by: 3).compactMap { DESFireApplicationID(wire: answer[$0..<$0 + 3]) }
     }
@@ -127,7 +127,7 @@ public struct DESFireCard {
     public mutating func select(_ application: DESFireApplicationID) throws(DESFireError) {
         session = nil
         selected = nil
-        _ = try execute(0x5A, header: application.wire, attempt: "select the application \(application)")
+        _ = try execute(.selectApplication, header: application.wire, attempt: "select the application \(application)")
         selected = application
     }
 
@@ -176,14 +176,14 @@ extension DESFireCard {
         let attempt = "authenticate with key \(number)"
         session = nil
         let ours = try makeChallenge(attempt)
-        let first = try answer(0xAA, [number], .additionalFrame, length: AES128.blockLength, attempt)
+        let first = try answer(.authenticateAES, [number], .additionalFrame, length: AES128.blockLength, attempt)
         let (cards, sent, vector) = try Self.mapping(attempt) { () throws(CryptoFailure) in
             let cards = try AES128.decrypt(first, key)
             // The vector goes on from block to block, in both directions.
             let sent = try AES128.encrypt(ours + Self.rotated(cards), key, vector: first)
             return (cards, sent, Array(sent.suffix(AES128.blockLength)))
         }
-        let second = try answer(0xAF, sent, .done, length: 16, attempt)
+        let second = try answer(.additionalFrame, sent, .done, length: 16, attempt)
         let proof = try Self.mapping(attempt) { () throws(CryptoFailure) in
             try AES128.decrypt(second, key, vector: vector)
         }
@@ -202,13 +202,19 @@ extension DESFireCard {
         session = nil
         let ours = try makeChallenge(attempt)
         // Behind the key's number: no capabilities of ours.
-        let first = try answer(0x71, [number, 0x00], .additionalFrame, length: AES128.blockLength, attempt)
+        let first = try answer(
+            .authenticateEV2First,
+            [number, 0x00],
+            .additionalFrame,
+            length: AES128.blockLength,
+            attempt
+        )
         let (cards, sent) = try Self.mapping(attempt) { () throws(CryptoFailure) in
             let cards = try AES128.decrypt(first, key)
             return (cards, try AES128.encrypt(ours + Self.rotated(cards), key))
         }
         // Transaction identifier 4, our challenge rotated 16, the card's capabilities 6, ours 6.
-        let second = try answer(0xAF, sent, .done, length: 32, attempt)
+        let second = try answer(.additionalFrame, sent, .done, length: 32, attempt)
         let messaging = try Self.mapping(attempt) { () throws(CryptoFailure) in
             let clear = try AES128.decrypt(second, key)
             guard ConstantTime.areEqual(clear[4..<20], Self.rotated(ours)) else { throw .forged }
@@ -221,7 +227,7 @@ extension DESFireCard {
 
     /// The card's challenge, behind which it expects an answer, or its proof at the end; both still encrypted.
     private func answer(
-        _ instruction: UInt8,
+        _ instruction: DESFireInstruction,
         _ payload: [UInt8],
         _ expected: DESFireStatus,
         length: Int,
@@ -261,7 +267,7 @@ extension DESFireCard {
     ///   - length: how many bytes are expected, where that is known.
     ///   - attempt: to be read after "could not".
     mutating func execute(
-        _ instruction: UInt8,
+        _ instruction: DESFireInstruction,
         header: [UInt8] = [],
         data: [UInt8] = [],
         protection: DESFireCommunication = .authenticated,
@@ -273,7 +279,7 @@ extension DESFireCard {
         // Whatever goes wrong from here on, the two sides no longer agree.
         self.session = nil
         let sent = try Self.mapping(attempt) { () throws(CryptoFailure) in
-            try session.messaging.wrap(instruction, header, data, protection)
+            try session.messaging.wrap(instruction.rawValue, header, data, protection)
         }
         let received = try exchange(instruction, sent, attempt)
         let clear = try Self.mapping(attempt) { () throws(CryptoFailure) in
@@ -284,16 +290,18 @@ extension DESFireCard {
     }
 
     /// Sends a native command in as many frames as it takes, and gathers the answer from as many as come.
-    func exchange(_ instruction: UInt8, _ payload: [UInt8], _ attempt: String) throws(DESFireError) -> [UInt8] {
+    func exchange(_ instruction: DESFireInstruction, _ payload: [UInt8], _ attempt: String) throws(DESFireError)
+        -> [UInt8]
+    {
         var rest = payload[...]
-        var (data, status) = try frame(instruction, takeFrame(&rest, instruction), attempt)
+        var (data, status) = try frame(instruction, takeFrame(&rest), attempt)
         while !rest.isEmpty {
             guard status == .additionalFrame, data.isEmpty else {
                 throw status == .done || status == .additionalFrame
                     ? .invalidAnswer(attempt: attempt, detail: "the card ended the command before it had all of it")
                     : status.refusal(attempt)
             }
-            (data, status) = try frame(0xAF, takeFrame(&rest, 0xAF), attempt)
+            (data, status) = try frame(.additionalFrame, takeFrame(&rest), attempt)
         }
         var rounds = 0
         while status == .additionalFrame {
@@ -302,7 +310,7 @@ extension DESFireCard {
             }
             rounds += 1
             let next: [UInt8]
-            (next, status) = try frame(0xAF, [], attempt)
+            (next, status) = try frame(.additionalFrame, [], attempt)
             guard data.count + next.count <= ReaderLimits.responseLength - 2 else {
                 throw .limitExceeded(attempt: attempt, detail: "more than \(ReaderLimits.responseLength - 2) bytes")
             }
@@ -314,7 +322,7 @@ extension DESFireCard {
 
     /// One frame and the card's answer to it, whatever its status.
     func frame(
-        _ instruction: UInt8,
+        _ instruction: DESFireInstruction,
         _ payload: [UInt8],
         _ attempt: String
     ) throws(DESFireError) -> (data: [UInt8], status: DESFireStatus) {
@@ -323,7 +331,7 @@ extension DESFireCard {
         }
         let answer: ResponseAPDU
         do {
-            answer = try channel.exchange(CommandAPDU(trusted: 0x90, instruction, 0, 0, payload, 256))
+            answer = try channel.exchange(CommandAPDU(trusted: 0x90, instruction.rawValue, 0, 0, payload, 256))
         } catch {
             throw .link(error)
         }
@@ -334,7 +342,7 @@ extension DESFireCard {
     }
 
     /// The next frame's worth of bytes. Commands of the light set travel in one APDU.
-    private func takeFrame(_ rest: inout ArraySlice<UInt8>, _ instruction: UInt8) -> [UInt8] {
+    private func takeFrame(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
         let part = rest.prefix(commandSet == .light ? rest.count : Self.frameLength)
         rest = rest.dropFirst(part.count)
         return Array(part)

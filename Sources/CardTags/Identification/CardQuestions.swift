@@ -74,7 +74,7 @@ package struct CardQuestions {
         }
     }
 
-    /// Without a version the number of pages tells the older chips apart: 16, 42 or 44 that can be read.
+    /// Without a version the number of pages distinguishes the older chips: 16, 42 or 44 that can be read.
     private mutating func measureType2() throws(ReaderError) {
         guard try gives(page: 0x10) else {
             let product = CardProduct(.ultralight, "MIFARE Ultralight", memory: 48)
@@ -184,15 +184,19 @@ package struct CardQuestions {
         dossier.suppose(CardProduct(.phone, "phone or watch"), .likely, .application, finding)
     }
 
-    /// Whether the card told its version: GET VERSION in three parts, wrapped in ISO/IEC 7816-4.
+    private static func native(_ instruction: DESFireInstruction) -> CommandAPDU {
+        CommandAPDU(trusted: 0x90, instruction.rawValue, 0x00, 0x00, [], 256)
+    }
+
+    /// Whether the card reported its version: GET VERSION in three parts, wrapped in ISO/IEC 7816-4.
     private mutating func askVersion() throws(ReaderError) -> Bool {
-        guard let first = try send(CommandAPDU(trusted: 0x90, 0x60, 0x00, 0x00, [], 256)),
+        guard let first = try send(Self.native(.getVersion)),
             first.statusWord.rawValue == 0x91AF, first.data.count >= 7
         else { return false }
         // The rest holds the identifier and the batch, and is fetched so that the card is done with the command.
         var status = first.statusWord
         for _ in 0..<2 where status.rawValue == 0x91AF {
-            guard let next = try send(CommandAPDU(trusted: 0x90, 0xAF, 0x00, 0x00, [], 256)) else { break }
+            guard let next = try send(Self.native(.additionalFrame)) else { break }
             status = next.statusWord
         }
         guard let product = CardTables.iso14443a4(version: first.data) else {
@@ -229,7 +233,7 @@ package struct CardQuestions {
 
     private enum Answer {
         case answer([UInt8])
-        /// Silence, a damaged answer or the four bits that say no.
+        /// Silence, a damaged answer or the four bits of a refusal.
         case refusal
         /// The reader carries no frames.
         case unsupported
@@ -248,12 +252,12 @@ package struct CardQuestions {
         }
     }
 
-    /// `nil` if what came is no answer that says anything.
+    /// `nil` if no meaningful answer came.
     private func send(_ command: CommandAPDU) throws(ReaderError) -> ResponseAPDU? {
         try answered { () throws(ReaderError) in try channel.send(command) }
     }
 
-    /// `nil` where the reader or the card refuses, or gives no answer that can be read.
+    /// `nil` if the reader or the card refuses, or returns no readable answer.
     private func answered<Value>(_ ask: () throws(ReaderError) -> Value?) throws(ReaderError) -> Value? {
         do throws(ReaderError) {
             return try ask()

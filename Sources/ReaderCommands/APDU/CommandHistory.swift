@@ -49,7 +49,11 @@ struct CommandHistory {
         case .apdu(let shorthand):
             let command = shorthand.command
             if secrets.isSecret(command) { return true }
-            let readsOnly: Set<UInt8> = [0xA4, 0xB0, 0xB1, 0xB2, 0xC0, 0xCA, 0xCB]
+            let readsOnly: Set<UInt8> = [
+                Instruction.select, Instruction.readBinary, Instruction.withObjects(Instruction.readBinary),
+                Instruction.readRecord, Instruction.getResponse, Instruction.getData,
+                Instruction.withObjects(Instruction.getData),
+            ]
             return !command.data.isEmpty && (command.cla == 0xFF || !readsOnly.contains(command.ins))
         case .frame(let frame):
             // READ, FAST_READ, GET_VERSION, READ_CNT, READ_SIG.

@@ -98,10 +98,12 @@ struct PassVerify: ReportingCommand {
             guard case .apdu(let command) = exchange.request, case .bytes(let answer) = exchange.answer else {
                 continue
             }
-            if command.starts(with: [0x80, 0xCA, 0x01, 0x01]), let answer = try? ResponseAPDU(bytes: answer) {
+            if command.starts(with: [0x80, Instruction.getData, 0x01, 0x01]),
+                let answer = try? ResponseAPDU(bytes: answer)
+            {
                 answers.append(answer)
             }
-            if command.starts(with: [0x90, 0x53]) { isSmartTap = true }
+            if command.starts(with: [0x90, Instruction.negotiateSecureSession]) { isSmartTap = true }
         }
         if !answers.isEmpty, site.appleVAS != nil {
             var memory = site

@@ -34,7 +34,7 @@ public final class APDUPipeline {
         /// How long commands are sent.
         public var lengths = Lengths.automatic
 
-        /// What the card takes, or `nil` for what its ATR tells.
+        /// The capabilities of the card, or `nil` for those that its ATR states.
         public var card: CardCapabilities?
 
         /// Whether `61xx` fetches the rest. Off for protocols in which it is a result of its own.
@@ -43,7 +43,7 @@ public final class APDUPipeline {
         /// How many times GET RESPONSE is sent for one command, 0...``ReaderLimits/moreDataRounds``.
         public var moreDataRounds = ReaderLimits.moreDataRounds
 
-        /// How often a command is repeated for `6Cxx`. 0 gives back the status word as the card sent it.
+        /// How often a command is repeated for `6Cxx`. 0 returns the status word as the card sent it.
         public var wrongLengthRounds = ReaderLimits.wrongLengthRounds
 
         /// How many bytes of data are taken for one command, 0...65 536.

@@ -8,7 +8,9 @@ package struct APDUSecrets: Sendable {
 
     /// Whether the command is one of them. Commands are to be given in the order in which they are sent.
     package mutating func isSecret(_ command: CommandAPDU) -> Bool {
-        let goesOn = command.cla == 0x90 ? command.ins == 0xAF : command.ins == Instruction.getResponse
+        let goesOn =
+            command.cla == 0x90
+            ? command.ins == DESFireInstruction.additionalFrame.rawValue : command.ins == Instruction.getResponse
         if !goesOn { isGoingOn = Self.isSecretAlone(command) }
         return isGoingOn
     }
@@ -16,7 +18,7 @@ package struct APDUSecrets: Sendable {
     private static func isSecretAlone(_ command: CommandAPDU) -> Bool {
         switch command.cla {
         case 0xFF: isSecretOfReader(command)
-        case 0x90: desfire.contains(command.ins)
+        case 0x90: isSecretNative(command.ins)
         case 0x00...0x8F: interindustry.contains(command.ins)
         // SELECT of a SIM names a file (ETSI TS 100 977).
         case 0xA0 where command.ins == Instruction.select: false
@@ -37,17 +39,21 @@ package struct APDUSecrets: Sendable {
 
     /// Authenticate in its forms (legacy, ISO, AES, EV2 first and following, LRP and Plus), change and roll
     /// keys, set configuration.
-    private static let desfire: Set<UInt8> = [
-        0x0A, 0x1A, 0xAA, 0x70, 0x71, 0x72, 0x76, 0x77, 0xC4, 0xC6, 0xC9, 0x54, 0x5C,
+    private static let desfire: Set<DESFireInstruction> = [
+        .authenticateDES, .authenticateISO, .authenticateAES, .plusAuthenticateFirst, .authenticateEV2First,
+        .plusAuthenticateContinue, .plusAuthenticateFollowing, .authenticateEV2NonFirst, .changeKey, .changeKeyEV2,
+        .rollKeySet, .changeKeySettings, .setConfiguration,
     ]
 
     /// Whether a native command of DESFire, wrapped in class 90 or not, is secret.
-    package static func isSecretNative(_ code: UInt8) -> Bool { desfire.contains(code) }
+    package static func isSecretNative(_ code: UInt8) -> Bool {
+        DESFireInstruction(rawValue: code).map(desfire.contains) ?? false
+    }
 
     private static func isSecretOfReader(_ command: CommandAPDU) -> Bool {
         switch command.ins {
         // Load key; SpringCard's Classic commands, whose data may end in a key.
-        case Instruction.loadKey, 0xF3, 0xF4: return true
+        case Instruction.loadKey, Instruction.classicRead, Instruction.classicWrite: return true
         // Authenticate names a block and a key by its number: version, block, kind, number (PC/SC part 3).
         case Instruction.generalAuthenticate: return command.data.count > 5
         // The data of a Classic's sector trailer hold keys, and which block it is the command does not tell of every card.
@@ -57,7 +63,9 @@ package struct APDUSecrets: Sendable {
         // Asking for identifiers and reading.
         case Instruction.getData, Instruction.readBinary, Instruction.getResponse: return false
         // What wraps a raw frame: SpringCard, ACS, Identiv, PC/SC 3.
-        case 0xFE, 0x00, 0xEF, 0xC2: return containsSecretFrame(command.data)
+        case Instruction.encapsulate, Instruction.directTransmit, Instruction.passThrough,
+            Instruction.transparentExchange:
+            return containsSecretFrame(command.data)
         // What is not known may be a key.
         default: return !command.data.isEmpty
         }
@@ -136,7 +144,7 @@ package struct APDUSecrets: Sendable {
         switch (command.cla, command.ins) {
         // The registers and settings of a PN53x say nothing of a card; what it carries stands behind them.
         case (0xD4, _): return false
-        case (0x90, 0xAF), (0xFF, _): return !command.data.isEmpty
+        case (0x90, DESFireInstruction.additionalFrame.rawValue), (0xFF, _): return !command.data.isEmpty
         default: return isSecretAlone(command)
         }
     }

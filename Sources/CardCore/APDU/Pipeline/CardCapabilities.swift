@@ -1,4 +1,4 @@
-/// What a card says of the commands that it takes (ISO/IEC 7816-4, card capabilities). What it does not say is `nil`.
+/// A card's statement of the commands that it takes (ISO/IEC 7816-4, card capabilities). What it omits is `nil`.
 public struct CardCapabilities: Sendable, Hashable {
     /// Whether it takes commands in several parts.
     public var commandChaining: Bool?
@@ -6,10 +6,10 @@ public struct CardCapabilities: Sendable, Hashable {
     /// Whether it takes extended Lc and Le fields.
     public var extendedLengths: Bool?
 
-    /// The longest command APDU that it takes, in bytes with header and length fields, where it says so.
+    /// The longest command APDU that it takes, in bytes with header and length fields, if stated.
     public var longestCommand: Int?
 
-    /// The longest response APDU that it gives, in bytes with the status word, where it says so.
+    /// The longest response APDU that it returns, in bytes with the status word, if stated.
     public var longestResponse: Int?
 
     /// Nothing is known.
@@ -17,7 +17,7 @@ public struct CardCapabilities: Sendable, Hashable {
 }
 
 extension CardCapabilities {
-    /// What the facts of a card tell: the historical bytes in its ATR or ATS.
+    /// The capabilities in the facts of a card: the historical bytes in its ATR or ATS.
     ///
     /// The ATR of a type B card holds other bytes in their place, and that of a storage card is the reader's own.
     public init(facts: CardFacts) {
@@ -30,7 +30,7 @@ extension CardCapabilities {
         }
     }
 
-    /// What historical bytes tell: category 00 or 80, then compact TLV objects, of which 7x has the card capabilities.
+    /// The capabilities in historical bytes: category 00 or 80, then compact TLV objects, of which 7x contains them.
     public init(historicalBytes bytes: [UInt8]) {
         self.init()
         guard let category = bytes.first, category == 0x00 || category == 0x80 else { return }

@@ -14,8 +14,8 @@
 ///   command;
 /// - ``ReaderError/Kind/unsupported`` from the backend, and `SCARD_E_NOT_TRANSACTED`, `SCARD_E_INVALID_PARAMETER` or
 ///   `SCARD_E_INSUFFICIENT_BUFFER` from a driver that does not carry long commands, while the card is still there. The
-///   codes cannot tell a command that was not sent from an answer that was lost. So only commands that may be carried
-///   out twice are sent again: reading, SELECT, and writing at a fixed place.
+///   codes cannot distinguish a command that was not sent from an answer that was lost. So only commands that may be
+///   carried out twice are sent again: reading, SELECT, and writing at a fixed place.
 final class LengthNegotiation: APDUProcessor {
     private let transport: APDUTransport
     private let single: LengthCorrection
