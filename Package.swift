@@ -35,6 +35,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -69,6 +70,7 @@ let package = Package(
                 "CardTags", "CLinux", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
             ]
         ),
         .target(name: "Captures", dependencies: ["CardPasses"]),
@@ -132,10 +134,7 @@ let package = Package(
         ),
         .target(
             name: "KioskKit",
-            dependencies: [
-                "CLinux", "CardCore", "ClubKit", "ClubScenarios", "Diagnosis", "ReaderKit",
-                .product(name: "Yams", package: "Yams"),
-            ]
+            dependencies: ["CLinux", "CardCore", "ClubKit", "ClubScenarios", "Diagnosis", "ReaderKit"]
         ),
         .target(name: "KioskTerminal", dependencies: ["CLinux", "KioskKit"]),
         .target(

@@ -261,16 +261,30 @@ import TestSupport
         var bytes = try #require(Data(base64Encoded: body))
         let place = try #require(bytes.firstRange(of: Data([0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07])))
         bytes[place.upperBound - 1] = 0x06
-        let other = "-----BEGIN PRIVATE KEY-----\n\(bytes.base64EncodedString())\n-----END PRIVATE KEY-----\n"
+        let lines = bytes.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        let other = "-----BEGIN PRIVATE KEY-----\n\(lines)\n-----END PRIVATE KEY-----\n"
         #expect(AppleVASKey(pem: pem) != nil && AppleVASKey(pem: other) == nil)
         #expect(SmartTapKey(pem: other, collectorID: 1, version: 1) == nil)
     }
 
-    /// As openssl writes keys: with the parameters of the curve before them.
+    /// What `openssl ecparam -name prime256v1 -genkey` writes: SEC 1, with the parameters of the curve before it.
     @Test func parametersBeforeTheKey() {
-        let pem = AppleVASKey().pem
-        let text = "a comment\n-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n\n" + pem
-        #expect(AppleVASKey(pem: text)?.pem == pem)
+        let text = """
+            a comment
+            -----BEGIN EC PARAMETERS-----
+            BggqhkjOPQMBBw==
+            -----END EC PARAMETERS-----
+            -----BEGIN EC PRIVATE KEY-----
+            MHcCAQEEIKRWs4g47MjEeWJ5AGuqwywi5IZqIrw7VKivWkIUIozcoAoGCCqGSM49
+            AwEHoUQDQgAEcc2CQZVrqbgfQAOzMUxOp0mJJwHBoYL9bqGacyMfEomIQZ9PkwDK
+            9k5Q/nvuO05AIXNns0ZzNdoWceyRATRBEA==
+            -----END EC PRIVATE KEY-----
+            """
+        let indented = text.split(separator: "\n").map { "  \($0) \r\n" }.joined()
+        for text in [text, indented] {
+            let point = AppleVASKey(pem: text)?.publicKey
+            #expect(point?.dropFirst().hex == "71CD8241956BA9B81F4003B3314C4EA749892701C1A182FD6EA19A73231F1289")
+        }
     }
 
     @Test func tooMany() {

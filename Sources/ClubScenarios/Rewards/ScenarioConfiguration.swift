@@ -56,16 +56,9 @@ public struct ScenarioConfiguration: Sendable {
 
     init(bytes: [UInt8], path: String, timeZone: TimeZone = .current) throws(ScenarioConfigurationError) {
         var reader = ScenarioFileReader(timeZone: timeZone)
-        let scenarios: [Scenario]
-        switch ScenarioFileText.text(bytes) {
-        case .failure(let findings):
-            reader.findings = findings
-            scenarios = []
-        case .success(let text):
-            let (root, findings) = ScenarioFileYAML.read(text)
-            reader.findings = findings
-            scenarios = root.map { reader.scenarios(ScenarioFileValue(node: $0, place: "")) } ?? []
-        }
+        let (root, findings) = ScenarioFileYAML.read(bytes)
+        reader.findings = findings
+        let scenarios = root.map { reader.scenarios($0) } ?? []
         let warnings = reader.warnings.sorted
         guard reader.findings.isEmpty else {
             throw ScenarioConfigurationError(path: path, findings: reader.findings.sorted, warnings: warnings)
@@ -165,6 +158,9 @@ public struct ScenarioConfigurationError: Error, Sendable, Hashable {
 
     /// Warnings on valid but probably unintended content, as far as the file could be read.
     public var warnings: [ScenarioConfiguration.Finding] = []
+
+    /// Why the file cannot be opened (`errno`); `nil` if it can.
+    package var unreadable: Int32?
 
     /// The maximum number of findings of a file.
     public static let mostFindings = 200

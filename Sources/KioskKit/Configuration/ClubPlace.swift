@@ -4,7 +4,7 @@ import Foundation
 /// Which club is meant where nobody names its database: that of the kiosk's service, unless this user has one.
 package struct ClubPlace: Sendable {
     package var database: DatabaseLocation
-    /// The kiosk's file, if that says so.
+    /// The kiosk's file, if that names it.
     package var file: KioskFile?
 
     package init(database: DatabaseLocation, file: KioskFile? = nil) {

@@ -2,7 +2,7 @@ import ClubKit
 import Diagnosis
 import Foundation
 
-extension Diagnosis {
+extension MachineDiagnosis {
     /// Whether the kiosk's file can be used, and the files that it names, besides passes and scenarios.
     ///
     /// - Parameter path: the file; `nil` if the kiosk has none.

@@ -25,7 +25,7 @@ extension KioskFile {
     ///
     /// - Parameter contents: which files are looked at.
     package func findings(_ contents: Set<Content> = Content.all, on machine: Machine) -> [FileFinding] {
-        let service = Diagnosis.serviceSandbox(reading: path, on: machine)
+        let service = MachineDiagnosis.serviceSandbox(reading: path, on: machine)
         let hindrances = hindrances(on: machine, service: service)
         // What the service may not do anyway needs no second reason.
         let named = Set(hindrances.map(\.finding.path))
@@ -111,7 +111,7 @@ extension KioskFile {
 
     /// What to do where the service may not listen on a port.
     package static let portHint =
-        "Choose another port, such as 8080, or allow it: 'sudo systemctl edit \(Diagnosis.service)', and there "
+        "Choose another port, such as 8080, or allow it: 'sudo systemctl edit \(MachineDiagnosis.service)', and there "
         + "[Service], AmbientCapabilities=CAP_NET_BIND_SERVICE and CapabilityBoundingSet=CAP_NET_BIND_SERVICE"
 
     private func finding(_ setting: Setting, _ key: String, _ message: String, _ hint: String) -> FileFinding {
@@ -198,9 +198,7 @@ extension KioskFile {
                 _ = try ThemeFile(file).load()
                 return []
             } catch {
-                return error.findings.map {
-                    .init(line: $0.line, column: $0.column, path: $0.place, message: $0.message, hint: $0.hint)
-                }
+                return error.findings
             }
         case .passes:
             do throws(PassConfigurationError) {

@@ -7,7 +7,7 @@ extension KioskFile {
     package struct Key: Sendable {
         /// As `http.address`: those with a dot stand in a group.
         package let name: String
-        /// The option of `clubctl kiosk` that says the same.
+        /// The option of `clubctl kiosk` that sets the same.
         package let option: String
         let form: Form
         /// What holds without it, in words.

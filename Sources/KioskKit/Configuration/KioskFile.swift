@@ -32,14 +32,11 @@ package struct KioskFile: Sendable {
     ///
     /// - Parameter root: what stands before the path, of a machine whose files are in a folder.
     package init(path: String, root: String = "") throws(KioskFileError) {
-        // Asked by opening it: which user may is a matter of this thread.
-        let file = open(root + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw KioskFileError(path: path, unreadable: errno) }
-        close(file)
         let bytes: [UInt8]
         do throws(ScenarioConfigurationError) {
             bytes = try ScenarioFileText.bytes(root + path)
         } catch {
+            if let code = error.unreadable { throw KioskFileError(path: path, unreadable: code) }
             throw KioskFileError(path: path, findings: error.findings)
         }
         try self.init(bytes: bytes, path: path)
@@ -53,13 +50,9 @@ package struct KioskFile: Sendable {
     private init(bytes: [UInt8], path: String) throws(KioskFileError) {
         self.path = path
         var reader = KioskFileReader(folder: FileSteps.parent(of: path))
-        switch ScenarioFileText.text(bytes) {
-        case .failure(let findings): reader.findings = findings
-        case .success(let text):
-            let (root, findings) = ScenarioFileYAML.read(text, emptyHint: nil)
-            reader.findings = findings
-            if let root { reader.readAll(ScenarioFileValue(node: root, place: "")) }
-        }
+        let (root, findings) = ScenarioFileYAML.read(bytes, emptyHint: nil)
+        reader.findings = findings
+        if let root { reader.readAll(root) }
         guard reader.findings.isEmpty else { throw KioskFileError(path: path, findings: reader.findings.sorted) }
         settings = reader.settings
     }
@@ -72,7 +65,7 @@ package struct KioskFile: Sendable {
 
     /// The options of `clubctl kiosk` that the file stands for.
     ///
-    /// - Parameter given: options that were given too, which win: what they say is left out.
+    /// - Parameter given: options that were given too, which win: what they set is left out.
     package func arguments(besides given: [String] = []) -> [String] {
         let names = Set(given.map { String($0.prefix { $0 != "=" }) })
         return Key.all.flatMap { key -> [String] in
@@ -215,7 +208,7 @@ private struct KioskFileReader {
         return folder == "/" ? "/" + text : folder + "/" + text
     }
 
-    /// What keys say of one another.
+    /// Checks what keys require of one another.
     private mutating func checkTogether() {
         func add(_ name: String, _ message: String, _ hint: String) {
             guard let setting = settings[name] else { return }

@@ -48,7 +48,7 @@ public struct KioskStatus: Sendable, Hashable {
     }
 
     /// What keeps members from being served, the worst first; `nil` if nothing does. The absence of readers is trouble
-    /// while the kiosk serves, and the doctor's sentence then says what to do.
+    /// while the kiosk serves, and the doctor's sentence then states what to do.
     public var trouble: Trouble? {
         if let storageFault { return Trouble(kind: .storage, sentence: "\(storageFault)") }
         guard state != .maintenance, !readers.contains(where: { $0.fault == nil }) else { return nil }

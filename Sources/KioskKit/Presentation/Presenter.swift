@@ -3,7 +3,7 @@
 public protocol PresentableView: AnyObject {}
 
 /// The logic of a view: what it shows, and what happens at its events. A presenter knows no user-interface toolkit, so
-/// a test can give it a view of its own.
+/// a test can provide a view of its own.
 ///
 /// ```swift
 /// protocol GreetingView: PresentableView {

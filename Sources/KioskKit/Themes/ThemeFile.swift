@@ -1,4 +1,5 @@
 import ClubKit
+import ClubScenarios
 import Foundation
 import ReaderKit
 
@@ -26,9 +27,6 @@ import ReaderKit
 /// idleSeconds: 600
 /// ```
 public struct ThemeFile: Sendable, Hashable {
-    /// The longest file, in bytes.
-    public static let longestFile = 262_144
-
     /// The path of the file.
     public let path: String
 
@@ -42,7 +40,7 @@ public struct ThemeFile: Sendable, Hashable {
     /// - Throws: ``ThemeFileError`` with all that is wrong with the file, or why it cannot be read.
     public func load() throws(ThemeFileError) -> Theme {
         do throws(ThemeFileError) {
-            return try Self.theme(from: text(), folder: FileSteps.parent(of: path))
+            return try Self.theme(from: bytes(), folder: FileSteps.parent(of: path))
         } catch {
             var error = error
             error.path = path
@@ -57,9 +55,13 @@ public struct ThemeFile: Sendable, Hashable {
     ///   - folder: what paths in the text are relative to.
     /// - Throws: ``ThemeFileError`` with all that is wrong, by line and column.
     public static func theme(from text: String, folder: String = "") throws(ThemeFileError) -> Theme {
+        try theme(from: Array(text.utf8), folder: folder)
+    }
+
+    private static func theme(from bytes: [UInt8], folder: String) throws(ThemeFileError) -> Theme {
         var reader = ThemeReader(folder: folder)
-        reader.read(text)
-        guard reader.findings.isEmpty else { throw ThemeFileError(path: nil, findings: reader.findings) }
+        reader.read(bytes)
+        guard reader.findings.isEmpty else { throw ThemeFileError(findings: reader.findings.sorted) }
         return reader.theme
     }
 
@@ -96,34 +98,12 @@ public struct ThemeFile: Sendable, Hashable {
         return stream
     }
 
-    private func text() throws(ThemeFileError) -> String {
-        func failure(_ message: String, _ hint: String) -> ThemeFileError {
-            ThemeFileError(path: path, findings: [.init(line: 0, column: 0, place: "", message: message, hint: hint)])
+    private func bytes() throws(ThemeFileError) -> [UInt8] {
+        do throws(ScenarioConfigurationError) {
+            return try ScenarioFileText.bytes(path)
+        } catch {
+            throw ThemeFileError(findings: error.findings, isUnreadable: error.unreadable != nil)
         }
-        // A pipe without a writer would be waited for.
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        var status = stat()
-        guard file >= 0, fstat(file, &status) == 0 else {
-            let reason = String(cString: strerror(errno))
-            if file >= 0 { close(file) }
-            var error = failure("the file cannot be read: \(reason)", "Check the path, and that this user may read it.")
-            error.isUnreadable = true
-            throw error
-        }
-        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw failure("this is no file", "Check the path: it names a folder, a pipe or a device.")
-        }
-        guard let data = try? handle.read(upToCount: Self.longestFile + 1) ?? Data() else {
-            throw failure("the file cannot be read", "Check the disk.")
-        }
-        guard data.count <= Self.longestFile else {
-            throw failure("the file is longer than \(Self.longestFile) bytes", "Check that it is the right one.")
-        }
-        guard let text = String(validating: data, as: UTF8.self) else {
-            throw failure("the file is not written in UTF-8", "Save it as UTF-8.")
-        }
-        return text
     }
 }
 
@@ -132,30 +112,10 @@ public struct ThemeFileError: Error, Sendable, Hashable, CustomStringConvertible
     /// The path of the file; `nil` for text.
     public var path: String?
     /// All that was found, by line and column.
-    public var findings: [Finding]
+    public var findings: [ScenarioConfiguration.Finding]
     /// Whether the file is absent or may not be read, which is the only finding then.
     public var isUnreadable = false
 
-    /// One thing that is wrong.
-    public struct Finding: Sendable, Hashable {
-        /// The line, from 1; 0 where it is about the whole file.
-        public var line: Int
-        /// The column, from 1; 0 where it is about the whole file.
-        public var column: Int
-        /// The key and those around it, such as `colors.text`; empty at the top.
-        public var place: String
-        /// What is wrong.
-        public var message: String
-        /// What is allowed, or what to do.
-        public var hint: String
-    }
-
     /// A line for each finding: where, what is wrong, and what is allowed.
-    public var description: String {
-        findings.map { finding in
-            let line = finding.line > 0 ? ":\(finding.line):\(finding.column)" : ""
-            let place = finding.place.isEmpty ? "" : "\(finding.place): "
-            return "\(path ?? "theme")\(line): \(place)\(finding.message). \(finding.hint)"
-        }.joined(separator: "\n")
-    }
+    public var description: String { findings.map { $0.text(in: path ?? "theme") }.joined(separator: "\n") }
 }

@@ -1,6 +1,6 @@
 import ClubKit
+import ClubScenarios
 import Foundation
-import Yams
 
 /// Reads the values of a theme's file. It goes on behind a fault, so that all faults are found; what it made is good only
 /// if there is none.
@@ -8,35 +8,15 @@ struct ThemeReader {
     /// What paths are relative to.
     let folder: String
     private(set) var theme = Theme()
-    private(set) var findings: [ThemeFileError.Finding] = []
+    private(set) var findings = ScenarioFileFindings()
 
-    private static let mostFindings = 100
     private static let longestText = 200
 
     init(folder: String) {
         self.folder = folder
     }
 
-    /// A node and the keys that lead to it.
-    private struct Value {
-        var node: Node
-        var place: String
-
-        /// The text; `nil` for lists, mappings and what stands for nothing.
-        var text: String? {
-            guard let scalar = node.scalar else { return nil }
-            let isPlain = scalar.style == .plain || scalar.style == .any
-            return isPlain && ["", "~", "null", "Null", "NULL"].contains(scalar.string) ? nil : scalar.string
-        }
-
-        var found: String {
-            switch node {
-            case .mapping: "keys with values"
-            case .sequence: "a list"
-            default: text.map { "'\(PlainText.line($0).prefix(40))'" } ?? "nothing"
-            }
-        }
-    }
+    private typealias Value = ScenarioFileValue
 
     private enum Key: String, CaseIterable {
         case clubName, place, language, region, logo, colors, gradient, border, radius, shadow, sounds, texts
@@ -63,11 +43,11 @@ struct ThemeReader {
     private enum BorderKey: String, CaseIterable { case width, color }
     private enum ShadowKey: String, CaseIterable { case color, x, y, blur }
 
-    mutating func read(_ text: String) {
-        guard let root = root(text) else { return }
-        let file = Value(node: root, place: "")
+    mutating func read(_ bytes: [UInt8]) {
+        let (root, findings) = ScenarioFileYAML.read(bytes, emptyHint: nil)
+        self.findings = findings
         // An empty file is the default theme, as is one whose lines are all comments.
-        if root.scalar != nil, file.text == nil { return }
+        guard let file = root, !file.isNothing else { return }
         for (key, value) in entries(file, Key.self) {
             switch key {
             case .clubName: set(\.clubName, self.text(value))
@@ -115,7 +95,6 @@ struct ThemeReader {
             case .idleSeconds: set(\.idleSeconds, seconds(value, 10...86_400))
             }
         }
-        findings.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 
     private mutating func set<Field>(_ path: WritableKeyPath<Theme, Field>, _ value: Field?) {
@@ -127,12 +106,8 @@ struct ThemeReader {
     }
 
     private mutating func fault(_ value: Value, _ message: String, _ hint: String) {
-        fault(value.node.mark?.line ?? 0, value.node.mark?.column ?? 0, value.place, message, hint)
-    }
-
-    private mutating func fault(_ line: Int, _ column: Int, _ place: String, _ message: String, _ hint: String) {
-        guard findings.count < Self.mostFindings else { return }
-        findings.append(.init(line: line, column: column, place: place, message: message, hint: hint))
+        guard !value.isUnusable else { return }
+        findings.add(value.node.line, value.node.column, value.place, message, hint)
     }
 
     // MARK: - Kinds of values
@@ -146,17 +121,17 @@ struct ThemeReader {
         // Of the many texts only those are named that are likely to be meant.
         let all =
             known.count > 40 ? "The table of texts has the keys." : "The keys are: \(known.joined(separator: ", "))."
-        guard let mapping = value.node.mapping else {
+        guard case .mapping(let entries) = value.node.content else {
             fault(value, "expected keys with values, found \(value.found)", all)
             return []
         }
-        return mapping.compactMap { key, node in
-            let name = key.scalar?.string ?? ""
-            let place = value.place.isEmpty ? name : "\(value.place).\(name)"
-            if let known = Name(rawValue: name) { return (known, Value(node: node, place: place)) }
-            let nearest = NearestName.of(name, among: known).map { "Did you mean '\($0)'? " } ?? ""
-            let shown = PlainText.line(name).prefix(40)
-            fault(Value(node: key, place: value.place), "there is no key '\(shown)' here", nearest + all)
+        return entries.compactMap { entry in
+            if let known = Name(rawValue: entry.key) {
+                return (known, Value(node: entry.value, place: Value.place(entry.key, in: value.place)))
+            }
+            let nearest = NearestName.of(entry.key, among: known).map { "Did you mean '\($0)'? " } ?? ""
+            let message = "there is no key \(Value.quoted(entry.key)) here"
+            findings.add(entry.line, entry.column, value.place, message, nearest + all)
             return nil
         }
     }
@@ -198,8 +173,7 @@ struct ThemeReader {
 
     private mutating func color(_ value: Value) -> RGBColor? {
         guard let text = value.text else {
-            let isNothing = value.node.scalar != nil
-            let hint = isNothing ? " Without quotes a '#' begins a comment." : ""
+            let hint = value.isNothing ? " Without quotes a '#' begins a comment." : ""
             fault(value, "expected a colour, found \(value.found)", "Write it in quotes, as \"#1a2b3c\".\(hint)")
             return nil
         }
@@ -239,7 +213,7 @@ struct ThemeReader {
     private mutating func gradient(_ value: Value) {
         var end: RGBColor?
         var direction = Theme.Gradient.Direction.down
-        var hasEnd = value.node.mapping == nil
+        var hasEnd = !value.isMapping
         for (key, value) in entries(value, GradientKey.self) {
             switch key {
             case .to: (end, hasEnd) = (color(value), true)
@@ -253,14 +227,16 @@ struct ThemeReader {
     // MARK: - Texts
 
     private mutating func phrase(_ value: Value, _ key: Words.Key, _ language: Language) -> Words.Phrase? {
-        guard let mapping = value.node.mapping else { return form(value, key).map { Words.Phrase([.other: $0]) } }
-        if let name = mapping.first?.key.scalar?.string, Words.Placeholder(rawValue: name) != nil {
+        guard case .mapping(let entries) = value.node.content else {
+            return form(value, key).map { Words.Phrase([.other: $0]) }
+        }
+        if let name = entries.first?.key, Words.Placeholder(rawValue: name) != nil {
             fault(value, "expected a text, found keys with values", "A text that begins with '{' needs quotes.")
             return nil
         }
         let allowed = key.isPlural ? language.pluralCategories : [.other]
         var forms: [PluralCategory: String] = [:]
-        for (category, value) in entries(value, PluralCategory.self) {
+        for (category, value) in self.entries(value, PluralCategory.self) {
             guard allowed.contains(category) else {
                 let names = allowed.map(\.rawValue).joined(separator: ", ")
                 fault(value, "this text has no such form in '\(language.rawValue)'", "Its forms are: \(names).")
@@ -283,56 +259,5 @@ struct ThemeReader {
             fault(value, "there is no placeholder '{\(name.prefix(40))}' in this text", "It may have: \(names).")
         }
         return text
-    }
-
-    // MARK: - YAML
-
-    /// The values; `nil` if the text is no YAML.
-    private mutating func root(_ text: String) -> Node? {
-        if let (line, column) = Self.alias(text) {
-            fault(line, column, "", "'*' repeats a value from further up", "Write the value out, or quote the text.")
-            return nil
-        }
-        do {
-            return try Parser(yaml: Self.joined(text), resolver: .basic, constructor: .default, encoding: .utf8)
-                .singleRoot()
-                ?? Node("")
-        } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
-            YamlError.composer(_, let problem, let mark, _)
-        {
-            let hint = "Check indentation, quotes and brackets; a text with ':', '{' or '#' needs quotes."
-            fault(mark.line, mark.column, "", "this is neither YAML nor JSON: \(PlainText.line(problem))", hint)
-        } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
-            let name = PlainText.line(keys.first ?? "").prefix(40)
-            let message = "the key '\(name)' stands here twice"
-            fault(context.mark.line, context.mark.column, "", message, "Keep one of them.")
-        } catch {
-            fault(0, 0, "", "this is neither YAML nor JSON", "Save it as UTF-8, without control characters.")
-        }
-        return nil
-    }
-
-    /// JSON may write characters beyond U+FFFF as two escapes, which YAML does not know.
-    private static func joined(_ text: String) -> String {
-        guard text.first(where: { !$0.isWhitespace && $0 != "\u{FEFF}" }) == "{", text.contains("\\u") else {
-            return text
-        }
-        // Other escapes are matched too, so that no second backslash is taken for the first of an escape.
-        return text.replacing(/\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|.)/) { match in
-            let units = [match.1, match.2].compactMap { $0.flatMap { UInt16($0, radix: 16) } }
-            return units.count == 2 ? String(decoding: units, as: UTF16.self) : String(match.0)
-        }
-    }
-
-    /// Where the first alias (`*name`) of an anchor (`&name`) stands. Aliases of aliases could stand for more values
-    /// than there is memory, so there are none in this file.
-    private static func alias(_ text: String) -> (line: Int, column: Int)? {
-        guard text.contains("*"), text.contains("&") else { return nil }
-        let names = Set(text.matches(of: /&([A-Za-z0-9_\-]+)/).map(\.1))
-        guard let alias = text.matches(of: /\*([A-Za-z0-9_\-]+)/).first(where: { names.contains($0.1) }) else {
-            return nil
-        }
-        let lines = text[..<alias.range.lowerBound].split(separator: "\n", omittingEmptySubsequences: false)
-        return (lines.count, (lines.last?.unicodeScalars.count ?? 0) + 1)
     }
 }

@@ -70,7 +70,7 @@ struct KioskFileTests {
         ("listen: /run/x", "1:1", "there is no key \"listen\" here", "Did you mean 'messages.socket'?"),
         ("http:\n  adress: 8080", "2:3", "there is no key \"adress\" here", "Did you mean 'address'?"),
         ("zzz: 1", "1:1", "there is no key \"zzz\" here", "The keys are: clubName, database"),
-        ("database: a\nreaders: [x]\ndatabase: b", "3:1", "stands in line 1 already", "Keep one of them."),
+        ("database: a\nreaders: [x]\ndatabase: b", "1:1", "stands here, and again further down", "Keep one of them."),
         ("cooldownSeconds: soon", "1:18", "expected a number, found \"soon\"", "0 to 31622400"),
         ("cooldownSeconds: -1", "1:18", "expected a number", "0 to 31622400"),
         ("expiryWarningDays: 1.5", "1:20", "expected a whole number", "0 to 3660"),
@@ -233,7 +233,7 @@ struct KioskFileTests {
         func faults(_ path: String = "/etc/kiosk.conf", user: UInt32 = 1000, of text: String? = nil) throws -> [String]
         {
             let machine = Machine(root: root, user: .init(name: "kiosk", id: user, groups: [user]))
-            let service = Diagnosis.serviceSandbox(reading: path, on: machine)
+            let service = MachineDiagnosis.serviceSandbox(reading: path, on: machine)
             let findings = try KioskFile(text: text ?? full, path: path).hindrances(on: machine, service: service)
             hints = findings.map(\.finding.hint)
             return findings.map(\.finding.path)

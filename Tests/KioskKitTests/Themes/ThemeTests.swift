@@ -129,6 +129,7 @@ struct ThemeTests {
             ##"{"clubName": "A\u00e4", "colors": {"text": "#fff"}, "texts": {"en": {"welcome": "Ta \ud83d\ude00 \\ud"}}, "radius": 3}"##
         let other = try ThemeFile.theme(from: json)
         #expect(other.clubName == "Aä" && other.radius == 3 && other.texts == [.english: [.welcome: #"Ta 😀 \ud"#]])
+        #expect(try ThemeFile.theme(from: "clubName: R&D\nplace: '*D'").place == "*D")
         for empty in ["", "# all by default\n", "---\n", "{}", "\u{FEFF}{}"] {
             #expect(try ThemeFile.theme(from: empty) == Theme(), "\(empty)")
         }
@@ -136,8 +137,8 @@ struct ThemeTests {
 
     /// Text, and what is found in it as line:column place: the message's beginning.
     private static let faults: [(String, [String])] = [
-        ("club: X\nradius: 12\n  ", ["1:1 : there is no key 'club' here"]),
-        ("clubname: X", ["1:1 : there is no key 'clubname' here"]),
+        ("club: X\nradius: 12\n  ", ["1:1 : there is no key \"club\" here"]),
+        ("clubname: X", ["1:1 : there is no key \"clubname\" here"]),
         (
             "clubName: [X]\nplace: {a: b}\nlogo:\n",
             [
@@ -149,40 +150,40 @@ struct ThemeTests {
         (
             "language: fr\nregion: xx",
             [
-                "1:11 language: expected a word of a list, found 'fr'",
-                "2:9 region: expected the code of a region, found 'xx'",
+                "1:11 language: expected a word of a list, found \"fr\"",
+                "2:9 region: expected the code of a region, found \"xx\"",
             ]
         ),
         (
             "colors:\n  text: red\n  muted: #fff\n  accent: 12\n  hue: 1\n",
             [
-                "2:9 colors.text: a character of the colour is no hexadecimal digit: 'red'",
+                "2:9 colors.text: a character of the colour is no hexadecimal digit: \"red\"",
                 "3:9 colors.muted: expected a colour, found nothing",
-                "4:11 colors.accent: a colour has 3 or 6 digits, this text has 2: '12'",
-                "5:3 colors: there is no key 'hue' here",
+                "4:11 colors.accent: a colour has 3 or 6 digits, this text has 2: \"12\"",
+                "5:3 colors: there is no key \"hue\" here",
             ]
         ),
-        ("colors: { text: '#ffffff80' }", ["1:17 colors.text: the colour is not opaque: '#ffffff80'"]),
+        ("colors: { text: '#ffffff80' }", ["1:17 colors.text: the colour is not opaque: \"#ffffff80\""]),
         (
             "gradient: { direction: up }",
             [
-                "1:11 gradient: 'to' is missing", "1:24 gradient.direction: expected a word of a list, found 'up'",
+                "1:11 gradient: 'to' is missing", "1:24 gradient.direction: expected a word of a list, found \"up\"",
             ]
         ),
         (
             "radius: 2.5\nborder: { width: 41 }\nshadow: 3",
             [
-                "1:9 radius: expected a whole number, found '2.5'",
-                "2:18 border.width: expected a whole number, found '41'",
-                "3:9 shadow: expected keys with values, found '3'",
+                "1:9 radius: expected a whole number, found \"2.5\"",
+                "2:18 border.width: expected a whole number, found \"41\"",
+                "3:9 shadow: expected keys with values, found \"3\"",
             ]
         ),
         (
             "privacySeconds: 8s\ngreetingSeconds: nan\nidleSeconds: 1e9",
             [
-                "1:17 privacySeconds: expected a number of seconds, found '8s'",
-                "2:18 greetingSeconds: expected a number of seconds, found 'nan'",
-                "3:14 idleSeconds: expected a number of seconds, found '1e9'",
+                "1:17 privacySeconds: expected a number of seconds, found \"8s\"",
+                "2:18 greetingSeconds: expected a number of seconds, found \"nan\"",
+                "3:14 idleSeconds: expected a number of seconds, found \"1e9\"",
             ]
         ),
         ("joinAddress: http://a.example", ["1:14 joinAddress: expected an address that begins with https://"]),
@@ -192,16 +193,16 @@ struct ThemeTests {
         (
             "sounds: { loud: a.wav, success: }",
             [
-                "1:11 sounds: there is no key 'loud' here", "1:33 sounds.success: expected a text, found nothing",
+                "1:11 sounds: there is no key \"loud\" here", "1:33 sounds.success: expected a text, found nothing",
             ]
         ),
         (
             "texts:\n  de:\n    welcom: Hallo\n    welcomeName: Hallo {nmae}, {count}\n  fr: {}",
             [
-                "3:5 texts.de: there is no key 'welcom' here",
+                "3:5 texts.de: there is no key \"welcom\" here",
                 "4:18 texts.de.welcomeName: there is no placeholder '{nmae}' in this text",
                 "4:18 texts.de.welcomeName: there is no placeholder '{count}' in this text",
-                "5:3 texts: there is no key 'fr' here",
+                "5:3 texts: there is no key \"fr\" here",
             ]
         ),
         (
@@ -222,11 +223,12 @@ struct ThemeTests {
         ),
         ("- clubName: X", ["1:1 : expected keys with values, found a list"]),
         ("clubName: \"X", ["1:13 : this is neither YAML nor JSON"]),
-        ("a: 1\n\tb: 2", ["2:1 : this is neither YAML nor JSON"]),
-        ("radius: 1\nradius: 2", ["1:1 : the key 'radius' stands here twice"]),
-        ("clubName: &a X\nplace: *a", ["2:8 : '*' repeats a value from further up"]),
-        ("? [a]\n: b", ["1:3 : there is no key '' here"]),
-        ("clubName: \u{1}", ["0:0 : this is neither YAML nor JSON"]),
+        ("a: 1\n\tb: 2", ["2:1 : a tab stands at the beginning of this line"]),
+        ("radius: 1\nradius: 2", ["1:1 : the key \"radius\" stands here, and again further down"]),
+        ("clubName: &a X\nplace: *a", ["2:8 : \"*a\" repeats a value from further up"]),
+        ("clubName: &a X", ["1:11 clubName: \"&a\" names a value to be repeated"]),
+        ("? [a]\n: b", ["1:3 : a key is a single word here"]),
+        ("clubName: \u{1}", ["1:11 : the control character U+0001 stands here"]),
     ]
 
     @Test("All that is wrong is found at once, with its place and what is allowed")
@@ -237,7 +239,7 @@ struct ThemeTests {
                 _ = try ThemeFile.theme(from: text)
                 failures.append("nothing is found in \(text)")
             } catch {
-                let found = error.findings.map { "\($0.line):\($0.column) \($0.place): \($0.message)" }
+                let found = error.findings.map { "\($0.line):\($0.column) \($0.path): \($0.message)" }
                 let isSame = found.count == expected.count && zip(found, expected).allSatisfy { $0.hasPrefix($1) }
                 if !isSame || error.findings.contains(where: { $0.hint.isEmpty }) { failures.append("\(error)") }
             }

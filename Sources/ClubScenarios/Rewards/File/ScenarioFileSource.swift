@@ -4,16 +4,8 @@ import ClubRecords
 struct ScenarioFileSource {
     private(set) var text: String
 
-    /// The keys that were renamed, by where they stand in the file.
-    private(set) var renamed: [Place: String] = [:]
-
     /// The columns, as the parser counts, behind what was made shorter by two characters in a line.
     private var shortened: [Int: [Int]] = [:]
-
-    struct Place: Hashable {
-        var line: Int
-        var column: Int
-    }
 
     init(_ text: String) {
         self.text = text
@@ -32,26 +24,6 @@ struct ScenarioFileSource {
             if columns[middle] <= column { low = middle + 1 } else { high = middle }
         }
         return (line, column + 2 * low)
-    }
-
-    /// Gives the key that stands there in the file another name, so that it is not repeated any more. Returns false if
-    /// it cannot be done.
-    mutating func rename(_ key: String, _ line: Int, _ column: Int) -> Bool {
-        let place = Place(line: line, column: column)
-        // Behind shortened escapes the column is not the parser's; there the fault is told without its second place.
-        guard renamed[place] == nil, shortened[line] == nil, let index = index(line, column) else { return false }
-        var scalars = text.unicodeScalars
-        var first = index
-        if scalars[first] == "\"" || scalars[first] == "'" { first = scalars.index(after: first) }
-        guard first < scalars.endIndex, scalars[first].properties.isAlphabetic || scalars[first] == "_",
-            // Of the private use area, and so in no key that anybody means.
-            let mark = Unicode.Scalar(0xE000 + UInt32(renamed.count))
-        else { return false }
-        scalars.replaceSubrange(first...first, with: CollectionOfOne(mark))
-        text = String(scalars)
-        text.makeContiguousUTF8()
-        renamed[place] = key
-        return true
     }
 
     func isTab(_ line: Int, _ column: Int) -> Bool {

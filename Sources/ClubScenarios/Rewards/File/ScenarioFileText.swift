@@ -19,7 +19,12 @@ package enum ScenarioFileText {
         }
         // A pipe without a writer would be waited for; one with a writer is no file to be read again either.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard file >= 0 else { throw failure() }
+        guard file >= 0 else {
+            let code = errno
+            var error = failure()
+            error.unreadable = code
+            throw error
+        }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw failure() }
@@ -36,11 +41,11 @@ package enum ScenarioFileText {
     }
 
     /// The text without a byte order mark, or why it is none.
-    package static func text(_ bytes: [UInt8]) -> Result<String, ScenarioFileFindings> {
+    static func text(_ bytes: [UInt8]) -> Result<String, ScenarioFileFindings> {
         guard bytes.count <= ScenarioConfiguration.longestFile else {
             let most = ScenarioConfiguration.longestFile
             return .failure(
-                .init(0, 0, "the file is longer than \(most) bytes", "Check that it is the right one, or divide it.")
+                .init(0, 0, "the file is longer than \(most) bytes", "Check that it is the right one.")
             )
         }
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {

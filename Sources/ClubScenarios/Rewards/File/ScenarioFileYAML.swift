@@ -1,55 +1,39 @@
 import ClubRecords
 import Yams
 
-/// The one place that knows the YAML parser, for this file and that of the kiosk.
+/// The one place that knows the YAML parser, for files of scenarios, themes and the kiosk's file.
 package enum ScenarioFileYAML {
     /// No value lies deeper, counted in lists and mappings; rules in rules reach 23.
     static let deepest = 32
-
-    /// So many repeated keys of a file are reported, since each takes another reading: of a long one fewer.
-    private static let mostRepeated = 20
-    private static let longestReadings = 4 * ScenarioConfiguration.longestFile
 
     /// The values, and what is wrong with the file whatever it is about.
     ///
     /// - Parameter emptyHint: what to do about a file without values; `nil` if it may be empty.
     package static func read(
-        _ text: String,
+        _ bytes: [UInt8],
         emptyHint: String? = "Begin it with 'scenarios:'."
-    ) -> (root: ScenarioFileNode?, findings: ScenarioFileFindings) {
-        var source = ScenarioFileSource(text)
+    ) -> (root: ScenarioFileValue?, findings: ScenarioFileFindings) {
+        let text: String
+        switch ScenarioFileText.text(bytes) {
+        case .failure(let findings): return (nil, findings)
+        case .success(let found): text = found
+        }
         var findings = ScenarioFileFindings()
-        let mostRenamed = min(mostRepeated, longestReadings / max(text.utf8.count, 1))
-        while true {
-            do throws(Fault) {
-                let root = try parse(source, &findings)
-                if root == nil, let emptyHint { findings.add(0, 0, "", "the file is empty", emptyHint) }
-                return (root, findings)
-            } catch {
-                switch error {
-                case .repeated(let line, let column, let key):
-                    // The parser stops there. With the first one renamed it comes to the next; the conversion puts
-                    // the name back and reports where the others stand.
-                    if source.renamed.count < mostRenamed, source.rename(key, line, column) { continue }
-                    addRepeated(key, line, column, &findings)
-                case .syntax(let line, let column, let message, let hint):
-                    findings.add(line, column, "", message, hint)
-                }
-                for (place, key) in source.renamed { addRepeated(key, place.line, place.column, &findings) }
-                return (nil, findings)
-            }
+        do throws(Fault) {
+            let root = try parse(ScenarioFileSource(text), &findings)
+            if root == nil, let emptyHint { findings.add(0, 0, "", "the file is empty", emptyHint) }
+            return (root.map { ScenarioFileValue(node: $0, place: "") }, findings)
+        } catch {
+            findings.add(error.line, error.column, "", error.message, error.hint)
+            return (nil, findings)
         }
     }
 
-    private static func addRepeated(_ key: String, _ line: Int, _ column: Int, _ findings: inout ScenarioFileFindings) {
-        let name = ScenarioFileValue.quoted(key)
-        let message = "the key \(name) stands here, and again among those that follow"
-        findings.add(line, column, "", message, "Keep one of them.")
-    }
-
-    private enum Fault: Error {
-        case repeated(line: Int, column: Int, key: String)
-        case syntax(line: Int, column: Int, message: String, hint: String)
+    private struct Fault: Error {
+        var line = 0
+        var column = 0
+        var message: String
+        var hint: String
     }
 
     private static func parse(
@@ -74,7 +58,7 @@ package enum ScenarioFileYAML {
         func syntax(_ problem: String, _ mark: Yams.Mark, _ context: YamlError.Context?) -> Fault {
             let (line, column) = source.place(mark.line, mark.column)
             if source.isTab(line, column) || source.isIndentedByTab(line) {
-                return .syntax(
+                return Fault(
                     line: line,
                     column: column,
                     message: "a tab stands at the beginning of this line, where YAML counts spaces",
@@ -85,7 +69,7 @@ package enum ScenarioFileYAML {
             if let context, context.mark.line > 0, context.mark.line != mark.line {
                 message += ", \(PlainText.line(context.text)) from line \(context.mark.line)"
             }
-            return .syntax(line: line, column: column, message: message, hint: hint(problem))
+            return Fault(line: line, column: column, message: message, hint: hint(problem))
         }
         switch error as? YamlError {
         case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
@@ -93,12 +77,15 @@ package enum ScenarioFileYAML {
             return syntax(problem, mark, context)
         case .duplicatedKeysInMapping(let duplicates, let context):
             let (line, column) = source.place(context.mark.line, context.mark.column)
-            return .repeated(line: line, column: column, key: duplicates.first ?? "")
+            // The parser stops at one, and reports where it stands first.
+            let name = ScenarioFileValue.quoted(duplicates.first ?? "")
+            let message = "the key \(name) stands here, and again further down"
+            return Fault(line: line, column: column, message: message, hint: "Keep one of them.")
         case .reader(let problem, _, _, _):
             let message = "this is neither YAML nor JSON: \(problem)"
-            return .syntax(line: 0, column: 0, message: message, hint: "Save the file as UTF-8.")
+            return Fault(message: message, hint: "Save the file as UTF-8.")
         default:
-            return .syntax(line: 0, column: 0, message: "this cannot be read as YAML", hint: "Check the file.")
+            return Fault(message: "this cannot be read as YAML", hint: "Check the file.")
         }
     }
 
@@ -168,22 +155,14 @@ extension ScenarioFileYAML {
             _ place: String
         ) -> [ScenarioFileNode.Entry] {
             var entries: [ScenarioFileNode.Entry] = []
-            var lines: [String: Int] = [:]
             for (key, value) in mapping {
                 let (line, column) = source.place(key.mark?.line ?? 0, key.mark?.column ?? 0)
                 guard let scalar = key.scalar, key.anchor == nil, tag(key) == nil else {
                     findings.add(line, column, place, "a key is a single word here", "Write 'key: value'.")
                     continue
                 }
-                let name = source.renamed[.init(line: line, column: column)] ?? scalar.string
-                let inner = ScenarioFileValue.place(name, in: place)
-                if let first = lines[name] {
-                    findings.add(line, column, inner, "this key stands in line \(first) already", "Keep one of them.")
-                    continue
-                }
-                lines[name] = line
-                let value = node(value, depth: depth + 1, place: inner)
-                entries.append(.init(key: name, line: line, column: column, value: value))
+                let value = node(value, depth: depth + 1, place: ScenarioFileValue.place(scalar.string, in: place))
+                entries.append(.init(key: scalar.string, line: line, column: column, value: value))
             }
             return entries
         }
