@@ -4,7 +4,7 @@ import ReaderKit
 /// One thing that can be wrong with a kiosk, and how to see it.
 ///
 /// A check is a value in a table. It reads the machine and changes nothing; what would mend the trouble is part of its
-/// ``Finding``. ``Diagnosis`` runs each by itself, on a thread of its own and with a time limit.
+/// ``Finding``. ``MachineDiagnosis`` runs each by itself, on a thread of its own and with a time limit.
 public struct Check: Sendable, Identifiable {
     /// A stable name, such as `pcsc.service`: scripts and the documentation refer to it.
     public let id: String

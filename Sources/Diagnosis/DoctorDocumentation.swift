@@ -1,4 +1,4 @@
-extension Diagnosis {
+extension MachineDiagnosis {
     /// The checks as a page in Markdown: what each looks at, what goes wrong, and why.
     public var documentation: String {
         var text = "| check | all is well if | it looks at |\n| --- | --- | --- |\n"

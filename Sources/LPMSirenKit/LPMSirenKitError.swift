@@ -53,7 +53,7 @@ public struct LPMSirenRefusal: Error, Sendable, Hashable, CustomStringConvertibl
     /// What it answered.
     public let answer: SirenAnswer
 
-    /// One line that says so.
+    /// The refusal in one line.
     public var description: String {
         if case .problem(let problem) = answer.content, let title = problem.title {
             return "the server refused: \(title) (\(answer.status))"

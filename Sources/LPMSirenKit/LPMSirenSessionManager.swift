@@ -25,12 +25,12 @@ extension SirenAction {
     public var sirenFields: [LPMSirenFieldModel] { fields }
 }
 
-/// Where it is said by what entities are known.
+/// Where it is specified by what entities are known.
 public enum LPMSirenSessionStore {
     private static let shared = Mutex(SirenGUIDMapping())
 
-    /// Says by what entities are known, for every session manager that is created afterwards: the path of the identifier
-    /// by classes, such as `["order": "properties.orderNumber", "items, collection": "href"]`.
+    /// Specifies by what entities are known, for every session manager that is created afterwards: the path of the
+    /// identifier by classes, such as `["order": "properties.orderNumber", "items, collection": "href"]`.
     ///
     /// - Throws: ``SirenKit/SirenPath/Malformed`` if a path is not well formed.
     public static func setGUIDMappingDictionary(_ mapping: [String: String]) throws {
@@ -56,8 +56,8 @@ public struct LPMSirenTask: Sendable {
 /// What is wrong before a request is thrown at once, as ``LPMSirenKitError`` or ``SirenKit/SirenRequestError``; all else
 /// goes to the completion, which is called once, on ``completionQueue``.
 public final class LPMSirenSessionManager: Sendable {
-    /// Gets the answer's entity, and why the request failed. Both are there where the server says by an entity why. Neither
-    /// is there where a server did what it was asked to and has nothing to say of it.
+    /// Gets the answer's entity, and why the request failed. Both are present if the server describes the reason by an
+    /// entity. Neither is present if a server did what it was asked to and reports nothing about it.
     public typealias Completion = @Sendable (LPMSirenEntityModel?, (any Error)?) -> Void
 
     /// The client.

@@ -4,7 +4,7 @@ import SirenCache
 import SirenKit
 
 let api = URL(string: "https://a.example/") ?? URL(fileURLWithPath: "/")
-let cache = try SirenCache(path: CommandLine.arguments[1])
+let cache = try FileSirenStore(path: CommandLine.arguments[1])
 for round in 0... {
     let records = (0..<20).map { number in
         let base = "https://a.example/\(number)"

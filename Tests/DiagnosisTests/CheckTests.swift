@@ -8,9 +8,9 @@ import Testing
 /// The checks, each on the files of a machine with the trouble, and on one without any.
 @Suite struct CheckTests {
     /// All checks, on the club of ``MachineTree``.
-    static let diagnosis = Diagnosis(
-        checks: Diagnosis.readerChecks + [Diagnosis.configurationCheck(KioskFile.standardPath)]
-            + Diagnosis.clubChecks(
+    static let diagnosis = MachineDiagnosis(
+        checks: MachineDiagnosis.readerChecks + [MachineDiagnosis.configurationCheck(KioskFile.standardPath)]
+            + MachineDiagnosis.clubChecks(
                 database: .file(path: MachineTree.club),
                 passes: "/etc/passes.json",
                 scenarios: "/etc/scenarios.yaml"
@@ -18,9 +18,9 @@ import Testing
     )
 
     /// The checks without the files that not every kiosk has.
-    private static let healthy = Diagnosis(
-        checks: Diagnosis.readerChecks + [Diagnosis.configurationCheck(nil)]
-            + Diagnosis.clubChecks(database: .file(path: MachineTree.club))
+    private static let healthy = MachineDiagnosis(
+        checks: MachineDiagnosis.readerChecks + [MachineDiagnosis.configurationCheck(nil)]
+            + MachineDiagnosis.clubChecks(database: .file(path: MachineTree.club))
     )
 
     @Test("A machine without trouble: every check is fine, one by one")
@@ -72,8 +72,11 @@ import Testing
             chmod(file, row.mode)
             let machine = Machine(user: .init(name: "kiosk", id: 4711, groups: [4711]))
             let finding = try #require(
-                await Diagnosis(checks: Diagnosis.clubChecks(passes: file)).run(on: machine, only: ["club.passes"])
-                    .results.first
+                await MachineDiagnosis(checks: MachineDiagnosis.clubChecks(passes: file)).run(
+                    on: machine,
+                    only: ["club.passes"]
+                )
+                .results.first
             ).finding
             #expect(finding.verdict == row.verdict, "\(row): \(finding)")
         }
@@ -113,7 +116,7 @@ import Testing
         }
         let failing = Check(id: "a.fails", title: "", looksAt: "", explanation: "") { _ in throw CancellationError() }
         let fine = Check(id: "a.works", title: "", looksAt: "", explanation: "") { _ in .fine("It works.") }
-        var diagnosis = Diagnosis(checks: [hanging, failing, fine])
+        var diagnosis = MachineDiagnosis(checks: [hanging, failing, fine])
         diagnosis.timeLimit = .milliseconds(300)
         let report = await diagnosis.run(on: Machine(root: "/nowhere"))
         #expect(report.results.map(\.finding.verdict) == [.cannotTell, .cannotTell, .fine])

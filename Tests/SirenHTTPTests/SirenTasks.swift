@@ -10,7 +10,7 @@ func checkIn(at server: URL, token: String) async throws {
     var session = SirenSession()
     session.mapping = try SirenGUIDMapping(["member": "properties.card"])
     session.certificateAuthorities = ["/etc/club/authority.pem"]
-    let client = try SirenClient(baseURL: server, session: session, store: SirenCache(path: "siren.sqlite"))
+    let client = try SirenClient(baseURL: server, session: session, store: FileSirenStore(path: "siren.sqlite"))
     client.authorizationHeaderValue = "Bearer \(token)"
 
     let manifest = try await client.manifest()

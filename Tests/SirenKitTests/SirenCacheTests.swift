@@ -20,7 +20,7 @@ import Testing
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     @Test func theFileKeepsTheStoresRules() async throws {
-        try await StoreRules.check(SirenCache(path: path, capacity: 20))
+        try await StoreRules.check(FileSirenStore(path: path, capacity: 20))
     }
 
     @Test func aClientGoesOnAfterARestart() async throws {
@@ -29,11 +29,11 @@ import Testing
             "GET \(url)": [.siren(SirenClientTests.order)],
             "GET https://shop.example/orders/43": [.siren("{}")],
         ])
-        _ = try await SirenClient(shop.transport, store: SirenCache(path: path)).follow(
+        _ = try await SirenClient(shop.transport, store: FileSirenStore(path: path)).follow(
             SirenLink(rel: [], href: url)
         )
         let transport = shop.transport
-        let client = try SirenClient(transport, store: SirenCache(path: path))
+        let client = try SirenClient(transport, store: FileSirenStore(path: path))
         _ = try await client.follow(rel: "next", ofEntityWithGUID: url)
         _ = try await client.submit(actionNamed: "add", onEntityWithGUID: url, parameters: ["count": 2])
         #expect(
@@ -52,7 +52,7 @@ import Testing
             try await Task.sleep(for: .seconds(600))
             return SirenResponse()
         }
-        let client = try SirenClient(transport, store: SirenCache(path: path))
+        let client = try SirenClient(transport, store: FileSirenStore(path: path))
         _ = try await client.follow(SirenLink(rel: [], href: url))
         let task = Task { try await client.submit(actionNamed: "drop", onEntityWithGUID: url) }
         var starts = started.makeAsyncIterator()
@@ -71,7 +71,7 @@ import Testing
             let shop = Shop(["GET https://\(host)/api/": [.siren(document)]])
             var session = shop.session
             session.mapping = try SirenGUIDMapping(["": "properties.id"])
-            let store = try SirenCache(path: path)
+            let store = try FileSirenStore(path: path)
             let transport = shop.transport
             return (try SirenClient(transport, session, base: "https://\(host)/api", store: store), transport)
         }
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func onlyItsOwnerReadsTheFile() async throws {
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         try await cache.keep([StoreRules.record("1")])
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
         #expect(files.contains("cache.sqlite") && files.count > 1)
@@ -109,12 +109,12 @@ import Testing
     @Test func aFileThatOthersReadBecomesItsOwners() async throws {
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         #expect(chmod(path, 0o666) == 0)
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         try await cache.keep([StoreRules.record("1")])
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
             #expect(chmod(folder + "/" + file, 0o644) == 0)
         }
-        let again = try SirenCache(path: path)
+        let again = try FileSirenStore(path: path)
         try await again.keep([StoreRules.record("2")])
         #expect(try await again.record(guid: "1", api: StoreRules.api) != nil)
         for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -127,31 +127,31 @@ import Testing
     @Test func aFileAtTheEndOfALinkIsTaken() async throws {
         let link = folder + "/link.sqlite"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-        #expect(throws: (any Error).self) { try SirenCache(path: link) }
-        try await SirenCache(path: path).keep([StoreRules.record("1")])
-        #expect(try await SirenCache(path: link).record(guid: "1", api: StoreRules.api) != nil)
+        #expect(throws: (any Error).self) { try FileSirenStore(path: link) }
+        try await FileSirenStore(path: path).keep([StoreRules.record("1")])
+        #expect(try await FileSirenStore(path: link).record(guid: "1", api: StoreRules.api) != nil)
         let other = folder + "/other"
         try Data("none of yours".utf8).write(to: URL(fileURLWithPath: other))
         try FileManager.default.createSymbolicLink(atPath: folder + "/no", withDestinationPath: other)
-        #expect(throws: SirenCache.NotACache.self) { try SirenCache(path: self.folder + "/no") }
+        #expect(throws: FileSirenStore.NotACache.self) { try FileSirenStore(path: self.folder + "/no") }
         #expect(try Data(contentsOf: URL(fileURLWithPath: other)) == Data("none of yours".utf8))
     }
 
     @Test func aFileOfALaterVersionIsBegunAnew() async throws {
-        try await SirenCache(path: path).keep([StoreRules.record("1")])
+        try await FileSirenStore(path: path).keep([StoreRules.record("1")])
         try await DatabaseQueue(path: path).write { db in
             try db.execute(
                 sql: "DROP TABLE record; CREATE TABLE record (a); CREATE TABLE more (b); PRAGMA user_version = 99"
             )
         }
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         try await cache.keep([StoreRules.record("2")])
         #expect(try await cache.record(guid: "1", api: StoreRules.api) == nil)
         #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
     }
 
     @Test func whatIsWipedIsGone() async throws {
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         for round in 0..<50 {
             try await cache.keep([StoreRules.record("\(round)", "https://a.example/geheim/\(round)")])
         }
@@ -171,21 +171,21 @@ import Testing
     }
 
     @Test func bytesAreBounded() async throws {
-        try await StoreRules.checkBytes(SirenCache(path: path, capacity: .max, bytes: 10_000))
+        try await StoreRules.checkBytes(FileSirenStore(path: path, capacity: .max, bytes: 10_000))
     }
 
     @Test func otherFilesStayAsTheyAre() throws {
         for text in ["a", String(repeating: "text ", count: 1000)] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-            #expect(throws: SirenCache.NotACache(path: path)) { try SirenCache(path: path) }
+            #expect(throws: FileSirenStore.NotACache(path: path)) { try FileSirenStore(path: path) }
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data(text.utf8))
         }
-        #expect(throws: POSIXError.self) { try SirenCache(path: folder + "/no/cache") }
+        #expect(throws: POSIXError.self) { try FileSirenStore(path: folder + "/no/cache") }
     }
 
     @Test func aFileThatWasHardlyBegunIsTaken() async throws {
         do { try await DatabaseQueue(path: path).write { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") } }
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         try await cache.keep([StoreRules.record("1")])
         #expect(try await cache.record(guid: "1", api: StoreRules.api) != nil)
     }
@@ -193,17 +193,17 @@ import Testing
     @Test func tablesOfOthersStayAsTheyAre() async throws {
         let other = try DatabaseQueue(path: path)
         try await other.write { try $0.execute(sql: "CREATE TABLE a (b)") }
-        #expect(throws: SirenCache.NotACache(path: path)) { try SirenCache(path: path) }
+        #expect(throws: FileSirenStore.NotACache(path: path)) { try FileSirenStore(path: path) }
         #expect(try await other.read { try $0.tableExists("a") })
     }
 
     @Test func damagedCachesAreBegunAnew() async throws {
-        do { try await SirenCache(path: path).keep([StoreRules.record("1")]) }
+        do { try await FileSirenStore(path: path).keep([StoreRules.record("1")]) }
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         for index in 100..<data.count { data[index] = 0xA5 }
         try data.write(to: URL(fileURLWithPath: path))
         for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         #expect(try await cache.record(guid: "1", api: StoreRules.api) == nil)
         try await cache.keep([StoreRules.record("2")])
         #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
@@ -217,11 +217,11 @@ import Testing
     ]
 
     @Test(arguments: firstPages.indices) func aDamagedFirstPageIsBegunAnew(_ index: Int) async throws {
-        do { try await SirenCache(path: path).keep([StoreRules.record("1")]) }
+        do { try await FileSirenStore(path: path).keep([StoreRules.record("1")]) }
         for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
         try Self.firstPages[index](data).write(to: URL(fileURLWithPath: path))
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         #expect(try await cache.record(guid: "1", api: StoreRules.api) == nil)
         try await cache.keep([StoreRules.record("2")])
         #expect(try await cache.record(guid: "2", api: StoreRules.api) != nil)
@@ -229,7 +229,7 @@ import Testing
 
     /// Whoever has it open knows that it is one.
     @Test func anOpenCacheWithoutItsMarkIsBegunAnew() async throws {
-        let (one, other) = (try SirenCache(path: path), try SirenCache(path: path))
+        let (one, other) = (try FileSirenStore(path: path), try FileSirenStore(path: path))
         try await other.keep([StoreRules.record("1")])
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try file.write(contentsOf: [UInt8](repeating: 0xA5, count: Self.page))
@@ -246,7 +246,7 @@ import Testing
 
     /// Keeps enough for several pages, and returns the file.
     private func fill() async throws -> Data {
-        do { try await SirenCache(path: path).keep((0..<200).map { StoreRules.record("\($0)") }) }
+        do { try await FileSirenStore(path: path).keep((0..<200).map { StoreRules.record("\($0)") }) }
         let data = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(data.count > 20 * Self.page)
         return data
@@ -260,7 +260,7 @@ import Testing
             data.replaceSubrange(bytes, with: [UInt8](repeating: 0xA5, count: Self.page))
             for file in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + file) }
             try data.write(to: URL(fileURLWithPath: path))
-            let cache = try SirenCache(path: path)
+            let cache = try FileSirenStore(path: path)
             for guid in ["0", "100", "199"] {
                 #expect(try await cache.record(guid: guid, api: StoreRules.api) == nil, "page \(page)")
             }
@@ -271,7 +271,7 @@ import Testing
 
     @Test func damageOfAnOpenFileIsNoError() async throws {
         let whole = try await fill()
-        let (one, other) = (try SirenCache(path: path), try SirenCache(path: path))
+        let (one, other) = (try FileSirenStore(path: path), try FileSirenStore(path: path))
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         try file.seek(toOffset: UInt64(Self.page))
         try file.write(contentsOf: [UInt8](repeating: 0xA5, count: whole.count - Self.page))
@@ -280,17 +280,17 @@ import Testing
         try await other.keep([StoreRules.record("y")])
         #expect(try await one.record(guid: "0", api: StoreRules.api) == nil)
         try await one.keep([StoreRules.record("x")])
-        let next = try SirenCache(path: path)
+        let next = try FileSirenStore(path: path)
         for cache in [one, next] { #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil) }
     }
 
     @Test func aRecordThatWasDamagedIsNotThere() async throws {
-        do { try await SirenCache(path: path).keep([StoreRules.record("1"), StoreRules.record("2")]) }
+        do { try await FileSirenStore(path: path).keep([StoreRules.record("1"), StoreRules.record("2")]) }
         var data = try Data(contentsOf: URL(fileURLWithPath: path))
         let entity = try #require(data.range(of: Data(StoreRules.record("1").entity.json)))
         data[entity.lowerBound] = 0xA5
         try data.write(to: URL(fileURLWithPath: path))
-        let cache = try SirenCache(path: path)
+        let cache = try FileSirenStore(path: path)
         let records = [
             try await cache.record(guid: "1", api: StoreRules.api),
             try await cache.record(guid: "2", api: StoreRules.api),
@@ -299,7 +299,7 @@ import Testing
     }
 
     @Test func processesShareTheFile() async throws {
-        let caches = try (0..<4).map { _ in try SirenCache(path: path) }
+        let caches = try (0..<4).map { _ in try FileSirenStore(path: path) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, cache) in caches.enumerated() {
                 group.addTask {
@@ -340,7 +340,7 @@ import Testing
             try await Task.sleep(for: .microseconds(Int.random(in: 0..<5000, using: &random)))
             kill(process.processIdentifier, SIGKILL)
             process.waitUntilExit()
-            let cache = try SirenCache(path: path + "\(round)")
+            let cache = try FileSirenStore(path: path + "\(round)")
             try await cache.keep([StoreRules.record("x")])
             #expect(try await cache.record(guid: "x", api: StoreRules.api) != nil)
         }
@@ -369,7 +369,7 @@ import Testing
             process.waitUntilExit()
             if process.terminationReason == .uncaughtSignal { cut += 1 }
 
-            let cache = try SirenCache(path: path)
+            let cache = try FileSirenStore(path: path)
             for number in 0..<20 {
                 guard let record = try await cache.record(guid: "\(number)", api: StoreRules.api) else { continue }
                 kept += 1

@@ -16,5 +16,5 @@ let fan = Check(
     return .fine("The fan turns.", evidence: ["\(speed) turns a minute"])
 }
 
-let report = await Diagnosis(checks: Diagnosis.readerChecks + [fan]).run(on: Machine())
+let report = await MachineDiagnosis(checks: MachineDiagnosis.readerChecks + [fan]).run(on: Machine())
 print(report.summary)

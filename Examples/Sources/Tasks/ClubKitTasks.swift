@@ -88,3 +88,6 @@ func rememberPasses(_ club: Club) async throws {
     let scanner = CardScanner(PCSCBackend(), configuration: ScannerConfiguration(site: passes))
     for await receipt in club.receipts(of: scanner.taps()) { print(receipt.outcome.name) }
 }
+
+// What `import ClubKit` gives: a type of each library behind it, so that no cut between them breaks a program.
+private typealias Umbrella = (Club, ClubError, Member, Visit, Scenario, Reward, Message, any MessageProcessor.Type)

@@ -57,3 +57,10 @@ func checkPasses() async throws {
         for problem in tap.problems { print(problem.message) }
     }
 }
+
+// What `import ReaderKit` gives: a type of each library behind it, so that no cut between them breaks a program.
+private typealias Umbrella = (
+    CardScanner, Capture, CommandAPDU, ResponseAPDU, ATR, CardUID, PassSite, SignedTokenVerifier, TagReader,
+    any NDEFTag.Type,
+    NDEFMessage
+)

@@ -4,7 +4,7 @@ import Diagnosis
 import Foundation
 import ReaderKit
 
-extension Diagnosis {
+extension MachineDiagnosis {
     package static let service = "clubkit.service"
 
     /// What can be seen of a club without opening its database.
@@ -512,7 +512,7 @@ package struct ServiceSandbox: Sendable {
         return (
             "the service may not write in \(folder)",
             // Without the '-' a disk that is away would keep the service from starting.
-            "Choose a place in /var/lib/clubkit, or allow it: \(making)'sudo systemctl edit \(Diagnosis.service)', "
+            "Choose a place in /var/lib/clubkit, or allow it: \(making)'sudo systemctl edit \(MachineDiagnosis.service)', "
                 + "and there [Service] and ReadWritePaths=-\(folder)"
         )
     }

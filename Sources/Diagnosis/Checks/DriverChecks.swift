@@ -1,6 +1,6 @@
 import Foundation
 
-extension Diagnosis {
+extension MachineDiagnosis {
     static let driverChecks: [Check] = [
         Check(
             id: "driver.installed",

@@ -1,6 +1,6 @@
 import Foundation
 
-extension Diagnosis {
+extension MachineDiagnosis {
     static let lineChecks: [Check] = [
         Check(
             id: "line.access",

@@ -1,6 +1,6 @@
 import Foundation
 
-extension Diagnosis {
+extension MachineDiagnosis {
     static let machineChecks: [Check] = [
         Check(
             id: "clock.set",

@@ -1,6 +1,6 @@
 import Foundation
 
-extension Diagnosis {
+extension MachineDiagnosis {
     static let nfcChecks: [Check] = [
         Check(
             id: "nfc.configuration",

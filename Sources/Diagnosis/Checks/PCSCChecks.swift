@@ -1,7 +1,7 @@
 import Foundation
 import ReaderKit
 
-extension Diagnosis {
+extension MachineDiagnosis {
     /// pcscd itself: whether it is there, and lets this user in.
     static let serviceChecks: [Check] = [
         Check(

@@ -1,7 +1,7 @@
 import CardCore
 import Foundation
 
-extension Diagnosis {
+extension MachineDiagnosis {
     static let usbChecks: [Check] = [
         Check(
             id: "usb.reader",

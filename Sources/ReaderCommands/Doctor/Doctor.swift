@@ -94,7 +94,8 @@ struct Doctor: ReportingCommand {
         if [watch, fix, undo, report != nil].count(where: \.self) > 1 {
             throw ValidationError("--watch, --fix, --undo and --report cannot be given together.")
         }
-        let checks = Diagnosis.readerChecks + [Diagnosis.configurationCheck(nil)] + Diagnosis.clubChecks()
+        let checks =
+            MachineDiagnosis.readerChecks + [MachineDiagnosis.configurationCheck(nil)] + MachineDiagnosis.clubChecks()
         for id in only where !checks.contains(where: { $0.id == id || $0.id.hasPrefix(id + ".") }) {
             throw ValidationError("There is no check '\(id)'. There are: \(checks.map(\.id).joined(separator: ", ")).")
         }
@@ -109,7 +110,7 @@ struct Doctor: ReportingCommand {
 
 private struct Examination {
     let command: Doctor
-    let diagnosis: Diagnosis
+    let diagnosis: MachineDiagnosis
     private let user: Machine.User
     private let out: Output
 
@@ -125,12 +126,12 @@ private struct Examination {
             environment["HOME"] = kiosk.home
             environment["XDG_DATA_HOME"] = nil
         }
-        // A file that cannot be used is told of by its check.
+        // A file that cannot be used is reported by its check.
         let file = configuration.flatMap { try? KioskFile(path: $0) }
         let place = try? ClubPlace.find(environment: environment).database
-        diagnosis = Diagnosis(
-            checks: Diagnosis.readerChecks + [Diagnosis.configurationCheck(configuration)]
-                + Diagnosis.clubChecks(
+        diagnosis = MachineDiagnosis(
+            checks: MachineDiagnosis.readerChecks + [MachineDiagnosis.configurationCheck(configuration)]
+                + MachineDiagnosis.clubChecks(
                     database: command.database.map { .file(path: $0) } ?? place,
                     snapshots: command.snapshotFolder ?? file?["backups.folder"],
                     passes: command.passes ?? file?["passes"],
@@ -149,7 +150,7 @@ private struct Examination {
             return found
         }
         if geteuid() != 0 { return nil }
-        let name = Diagnosis.serviceUser(on: Machine()) ?? ProcessInfo.processInfo.environment["SUDO_USER"]
+        let name = MachineDiagnosis.serviceUser(on: Machine()) ?? ProcessInfo.processInfo.environment["SUDO_USER"]
         return name.flatMap(Machine.User.named)
     }
 

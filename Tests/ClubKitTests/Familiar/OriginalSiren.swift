@@ -5,43 +5,43 @@ extension OriginalAPI {
             "`LPMSirenSessionManager`, `initWithBaseURL:manifestPath:sessionConfiguration:`",
             "`SirenClient(baseURL:manifestPath:session:transport:store:)`; the product LPMSirenKit has the original's name. The transport is passed in: `HTTPTransport` of SirenHTTP, or another",
             "SirenClientTests.theManifestIsFound",
-            "LPMSirenKitTests.manifestAndLinks"
+            "OriginalNamesTests.manifestAndLinks"
         ),
         OriginalItem(
             "`GETManifestWithParameters:completion:`",
             "`manifest(parameters:)`; in LPMSirenKit `GETManifest(withParameters:completion:)`",
             "SirenClientTests.theManifestHasParameters",
-            "LPMSirenKitTests.manifestAndLinks"
+            "OriginalNamesTests.manifestAndLinks"
         ),
         OriginalItem(
             "`GETLink:withParameters:completion:error:`",
             "`follow(_:parameters:)`, templates (RFC 6570) too; in LPMSirenKit `GETLink(_:withParameters:completion:)`",
             "SirenClientTests.linksAreFollowed",
-            "LPMSirenKitTests.manifestAndLinks"
+            "OriginalNamesTests.manifestAndLinks"
         ),
         OriginalItem(
             "`GETLinkForRelationship:ofEntityWithGUID:withParameters:completion:error:`",
             "`follow(rel:ofEntityWithGUID:parameters:)`: goes by what is kept alone. In LPMSirenKit it is `async` and throws at once what the original put into `error`",
             "SirenClientTests.whatIsKeptIsFollowedByRelation",
-            "LPMSirenKitTests.whatIsNotKeptIsNotRequested"
+            "OriginalNamesTests.whatIsNotKeptIsNotRequested"
         ),
         OriginalItem(
             "`HTTPActionWithSirenAction:withParameters:completion:error:`",
             "`submit(_:parameters:)`; in LPMSirenKit `HTTPAction(with:withParameters:completion:)`",
             "SirenClientTests.actionsAreSubmitted",
-            "LPMSirenKitTests.valuesAreOfTheirFieldsTypes"
+            "OriginalNamesTests.valuesAreOfTheirFieldsTypes"
         ),
         OriginalItem(
             "`HTTPActionWithName:onEntityWithGUID:withParameters:completion:error:`",
             "`submit(actionNamed:onEntityWithGUID:parameters:)`: goes by what is kept alone; in LPMSirenKit `HTTPAction(withName:onEntityWithGUID:withParameters:completion:)`",
             "SirenClientTests.actionsAreSubmitted",
-            "LPMSirenKitTests.whatIsKeptIsFoundByTheMapping"
+            "OriginalNamesTests.whatIsKeptIsFoundByTheMapping"
         ),
         OriginalItem(
             "The `NSURLSessionDataTask` that requests return",
             "Each call ends when its task is cancelled; LPMSirenKit returns an `LPMSirenTask` with `cancel()`",
             "SirenMannersTests.callsEndWithTheirTasks",
-            "LPMSirenKitTests.requestsAreCancelled"
+            "OriginalNamesTests.requestsAreCancelled"
         ),
         OriginalItem(
             "`authorizationHeaderValue`",
@@ -52,14 +52,14 @@ extension OriginalAPI {
         OriginalItem(
             "`SirenKitError_ErrorCode_LinkNotFound`, `SirenKitError_ErrorCode_ActionNotFound`, `SirenKitError_ErrorCode_FieldTypeMismatch`",
             "`SirenRequestError.linkNotFound`, `actionNotFound` and `fieldTypeMismatch`; in LPMSirenKit the codes of an `LPMSirenKitError`, which is an `NSError`",
-            "LPMSirenKitTests.whatIsNotKeptIsNotRequested",
-            "LPMSirenKitTests.valuesAreOfTheirFieldsTypes"
+            "OriginalNamesTests.whatIsNotKeptIsNotRequested",
+            "OriginalNamesTests.valuesAreOfTheirFieldsTypes"
         ),
         OriginalItem(
             "`LPMSirenSessionStore`, `setGUIDMappingDictionary:`",
             "`SirenGUIDMapping`, of a session; in LPMSirenKit under the original's name, for managers that are created afterwards",
             "SirenGUIDTests.entitiesAreKnownByTheirMapping",
-            "LPMSirenKitTests.whatIsKeptIsFoundByTheMapping"
+            "OriginalNamesTests.whatIsKeptIsFoundByTheMapping"
         ),
         OriginalItem(
             "Paths: `properties.orderNumber`, `href`, `sirenLinks[0].href`, `[@attr=value]`, `[@attr~value]`",
@@ -70,17 +70,17 @@ extension OriginalAPI {
             "`LPMSirenEntityModel`, `LPMSirenLinkModel`, `LPMSirenActionModel`, `LPMSirenFieldModel`",
             "`SirenEntity`, `SirenLink`, `SirenAction` and `SirenField`: values; in LPMSirenKit under the original's names too",
             "SirenDocumentTests.allOfTheOrderIsThere",
-            "LPMSirenKitTests.manifestAndLinks"
+            "OriginalNamesTests.manifestAndLinks"
         ),
         OriginalItem(
             "Parameters: what has no field, or a hidden one, is dropped",
             "The same, and `SirenAnswer.dropped` lists it",
             "SirenFormTests.whatIsNotSentIsTold",
-            "LPMSirenKitTests.valuesAreOfTheirFieldsTypes"
+            "OriginalNamesTests.valuesAreOfTheirFieldsTypes"
         ),
         OriginalItem(
             "The cache of entities, links, actions and fields, without properties",
-            "`SirenStore`: in memory, or with SirenCache in a file",
+            "`SirenStore`: in memory, or with `FileSirenStore` of SirenCache in a file",
             "SirenStoreTests.propertiesAreNeverKept",
             "SirenCacheTests.aClientGoesOnAfterARestart"
         ),

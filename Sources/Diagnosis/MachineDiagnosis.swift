@@ -5,14 +5,14 @@ import Synchronization
 /// The doctor: runs checks on a machine and reports what is wrong with it.
 ///
 /// ```swift
-/// let diagnosis = Diagnosis(checks: Diagnosis.readerChecks)
+/// let diagnosis = MachineDiagnosis(checks: MachineDiagnosis.readerChecks)
 /// let report = await diagnosis.run(on: Machine(probe: .ownExecutable))
 /// print(report.summary)   // "pcscd does not run: start it."
 /// ```
 ///
 /// Checks run side by side, each on a thread of its own for ``timeLimit`` at most: one that hangs is reported as such and
 /// keeps no other waiting. Nothing is changed.
-public struct Diagnosis: Sendable {
+public struct MachineDiagnosis: Sendable {
     /// The checks, causes before what follows from them: the first trouble of the worst kind is the summary.
     public var checks: [Check]
     /// How long a check may take.

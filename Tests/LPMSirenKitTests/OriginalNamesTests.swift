@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The original library's names do what they say.
-@Suite(.serialized) struct LPMSirenKitTests {
+@Suite(.serialized) struct OriginalNamesTests {
     private static let order = #"""
         {"class":["order"],"properties":{"orderNumber":42},
         "links":[{"rel":["self"],"href":"/orders/42"},{"rel":["next"],"href":"/orders/43"}],

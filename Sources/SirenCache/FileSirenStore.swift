@@ -8,13 +8,13 @@ import Synchronization
 ///
 /// The file is a database of SQLite that only its owner can read. It is a cache: one that was damaged, also while it is
 /// open, or made by another version, is begun anew. What is wiped does not stay behind in it.
-public final class SirenCache: SirenStore {
+public final class FileSirenStore: SirenStore {
     private let database: Mutex<DatabaseQueue>
     private let path: String
     private let capacity: Int
     private let bytes: Int
 
-    /// The number by which SQLite tells whose database it is: "Sirn".
+    /// The number by which SQLite identifies whose database it is: "Sirn".
     private static let application: Int32 = 0x5369_726E
     private static let version = 2
 
@@ -208,7 +208,7 @@ public final class SirenCache: SirenStore {
         }
     }
 
-    /// The server says that a document still holds.
+    /// The server reports that a document still holds.
     public func renew(url: URL, api: URL, at: Date, expires: Date) async throws {
         try await write { db in
             try db.execute(
@@ -230,11 +230,11 @@ public final class SirenCache: SirenStore {
         }
     }
 
-    /// Forgets all; where they are given, only what is from one origin, and of one API. Nothing of it stays behind in the
-    /// file.
+    /// Forgets everything, or, if specified, only what is from one origin, and of one API. Nothing of it stays behind
+    /// in the file.
     ///
-    /// - Throws: an error of SQLite. After one that says that the database is busy, all is forgotten, but its text is still
-    ///   in the log, since another process has read for longer than five seconds: wipe once more.
+    /// - Throws: an error of SQLite. After one that reports a busy database, everything is forgotten, but its text is
+    ///   still in the log, since another process has read for longer than five seconds: wipe once more.
     public func wipe(origin: URL? = nil, api: URL? = nil) async throws {
         let name = origin.map { $0.origin ?? "" }
         try await write { db in

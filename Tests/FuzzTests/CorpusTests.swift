@@ -3,7 +3,7 @@ import FuzzTargets
 import Testing
 
 /// Runs the fuzzer's targets on the inputs that are kept, without the fuzzer.
-@Suite struct FuzzTests {
+@Suite struct CorpusTests {
     /// The files of a folder of `Fuzz`, in order of their names.
     private static func inputs(_ folder: String, of target: FuzzTarget) throws -> [URL] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
