@@ -32,7 +32,7 @@ public enum NDEFPassReader {
         "m", "member", "members", "u", "user", "users", "p", "pass", "passes", "c", "card", "cards",
     ]
 
-    /// What a message says of the member.
+    /// What a message contains about the member.
     public struct Finding: Sendable, Hashable {
         /// The ids found, in the order of the records.
         public var passes: [Pass] = []

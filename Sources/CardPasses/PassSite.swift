@@ -14,15 +14,15 @@ public struct PassSite: Sendable {
     /// How passes of Google Wallet are read; `nil` if they are not.
     public var smartTap: SmartTapReader?
 
-    /// Which objects of Google Wallet name a member, the first kind that the phone gives. The others are carried in
+    /// Which objects of Google Wallet name a member, the first kind that the phone provides. The others are carried in
     /// ``ScanEvent/objects`` and name nobody: many people may have the same offer.
     ///
     /// With ``SmartTapObject/Kind/customer`` Google's number of its customer names a member, in hexadecimal. It stays while
     /// passes come and go; who was a member by a pass before is another one by it.
     public var smartTapKinds: [SmartTapObject.Kind]
 
-    /// Whose objects of Google Wallet name a member, by the issuers' numbers; `nil` for all that the phone gives to this
-    /// collector. It states nothing of ``SmartTapObject/Kind/customer``, whom the wallet names.
+    /// Whose objects of Google Wallet name a member, by the issuers' numbers; `nil` for all that the phone provides to
+    /// this collector. It does not apply to ``SmartTapObject/Kind/customer``, whom the wallet names.
     public var smartTapIssuers: Set<UInt64>?
 
     /// Tags that sign their address at each tap.
@@ -31,7 +31,7 @@ public struct PassSite: Sendable {
     /// Which records of cards name a member; without rules those that ``NDEFPassReader`` understands.
     public var cards: [CardRule]
 
-    /// How signed tokens on cards are checked; `nil` if they count for no more than what they say.
+    /// How signed tokens on cards are checked; `nil` if they count for no more than their contents.
     public var tokens: SignedTokenVerifier?
 
     /// Which pass stands for the member where there are several: the first of these kinds. Those of no kind here count for

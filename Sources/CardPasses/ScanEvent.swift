@@ -6,7 +6,7 @@ import NDEFCodec
 ///
 /// The `Codable` form is the JSON object that the tools print; its keys are documented there and only added to.
 public struct ScanEvent: Sendable, Hashable, Identifiable {
-    /// Tells this tap from every other. A club that sees the same id again returns its first result.
+    /// Distinguishes this tap from every other. A club that sees the same id again returns its first result.
     public var id: UUID
 
     /// When the card was seen.
@@ -18,7 +18,7 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
     /// The way by which the reader is reached.
     public var backend: BackendKind
 
-    /// The radio technology, or `nil` where the reader does not tell.
+    /// The radio technology, or `nil` if the reader does not report it.
     public var technology: Technology?
 
     /// The name of the card's product, as far as it is known ("MIFARE Classic 1K", "ISO 14443-4 A").
@@ -27,27 +27,27 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
     /// The card's unique identifier, or `nil` if it could not be read.
     public var uid: CardUID?
 
-    /// The answer to reset, where the backend gives one.
+    /// The answer to reset, if the backend provides one.
     public var atr: [UInt8]?
 
     /// The NDEF records: empty when the tag is formatted but holds none, `nil` when there is no NDEF on the card or it
     /// could not be read; then ``problems`` explains why.
     public var ndef: [NDEFRecord]?
 
-    /// All that was read and reports who the member is; the first gives ``memberKey``.
+    /// Everything that was read and identifies the member; the first provides ``memberKey``.
     ///
     /// They stand in the order of the place (``PassSite/order``), and of one kind the most trusted first. Without a place
     /// the records come in their order on the card, and the card's own identifier last.
     public var passes: [Pass]
 
-    /// What the phone's wallet gave (Google Wallet), in the phone's order: the pass of ``passes`` that names the member, and
-    /// whatever names nobody here, such as offers and tickets. Empty where the place does not trust it.
+    /// The objects of the phone's wallet (Google Wallet), in the phone's order: the pass of ``passes`` that names the
+    /// member, and whatever names nobody here, such as offers and tickets. Empty if the place does not trust it.
     public var objects: [SmartTapObject]
 
     /// What the club looks the member up by, or `nil` when nothing stable was read.
     public var memberKey: String?
 
-    /// The member's name as the pass that gave ``memberKey`` tells it.
+    /// The member's name, as stated by the pass that provided ``memberKey``.
     public var memberName: String?
 
     /// What could not be read or was not accepted, in the order in which it was met.
@@ -163,12 +163,12 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
         self.duration = duration
     }
 
-    /// The pass that gave ``memberKey``; of a wallet's pass ``Pass/type`` is which one it was.
+    /// The pass that provided ``memberKey``; for a wallet's pass, ``Pass/type`` identifies it.
     public var memberPass: Pass? { passes.first { $0.id == memberKey } }
 }
 
 extension ScanEvent: Redacted {
-    /// What was tapped where. Identifiers, names and what the card says are left out, so that they do not end up in a
+    /// What was tapped where. Identifiers, names and the card's contents are omitted, so that they do not end up in a
     /// log by accident; its JSON has them.
     public var description: String {
         let problems = problems.map(\.code.rawValue).joined(separator: ", ")

@@ -6,7 +6,7 @@ public enum WalletSelection: Sendable, Hashable {
     case apple(BERTLV)
     /// An Android phone with Google Smart Tap: its template 6F, which ``SmartTapApplication`` reads.
     case google(BERTLV)
-    /// No wallet answers: a card, a phone that is locked, or one that was not told that passes are wanted.
+    /// No wallet answers: a card, a phone that is locked, or one that was not notified that passes are wanted.
     case absent(StatusWord)
     /// Something else answers, by that label.
     case unknown(label: String)

@@ -44,8 +44,8 @@ public enum TagReader {
 
     /// The kind of tag, as far as the reader knows it without asking the card; `nil` where it does not.
     ///
-    /// What is told is what the reader found, not a proof: a copy may be reported as what it copies, and whether there
-    /// is an NDEF message only reading tells.
+    /// The result is what the reader found, not a proof: a copy may be reported as what it copies, and only reading
+    /// shows whether there is an NDEF message.
     public static func type(of facts: CardFacts) -> TagType? {
         if let bytes = facts.atr {
             guard let atr = try? ATR(bytes), atr.isContactless else { return nil }
@@ -62,7 +62,7 @@ public enum TagReader {
         }
     }
 
-    /// The tag types of the names that PC/SC part 3 gives to storage cards.
+    /// The tag types of the names that PC/SC part 3 assigns to storage cards.
     private static func type(_ card: StorageCard) -> TagType? {
         switch card.technology {
         case .iso14443a: break
@@ -88,8 +88,8 @@ public enum TagReader {
         }
     }
 
-    /// SpringCard's readers tell the NFC Forum's tag type (`FF CA F1 01 00`). Asked where an ATR names a storage card of
-    /// type A and no product; other readers refuse the command, which is no answer.
+    /// SpringCard's readers report the NFC Forum's tag type (`FF CA F1 01 00`). Asked where an ATR names a storage card
+    /// of type A and no product; other readers refuse the command, which is no answer.
     private static func askReader(_ channel: any CardChannel) throws(TagError) -> TagType? {
         guard let bytes = channel.facts.atr, let card = (try? ATR(bytes))?.storageCard,
             card.technology == .iso14443a, card.nameCode == 0 || card.nameCode == 0xFFA0

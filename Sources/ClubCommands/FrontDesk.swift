@@ -127,8 +127,7 @@ final class FrontDesk: Sendable {
                 output.message("\(who(tap).words) is recorded; taps go on.")
             }
             guard let (tap, brought) = current.withLock(\.self) else { continue }
-            // A replay with the same ids gives the club taps that it has; they are reported as what they were, not
-            // counted.
+            // A replay with the same ids submits taps that the club has; they are reported as before, not counted.
             counts.withLock { counts in
                 counts["taps", default: 0] += 1
                 counts[receipt.isDuplicate ? "known" : receipt.outcome.name, default: 0] += 1
@@ -167,7 +166,7 @@ final class FrontDesk: Sendable {
         output.message("\(words) \(what)" + (error.kind == .cancelled ? "" : "\(code). \(error.hint)"))
     }
 
-    /// Tells that readers cannot be used: with `--json` an `error` line, and a message unless it comes with the end.
+    /// Reports that readers cannot be used: with `--json` an `error` line, and a message unless it comes with the end.
     func tell(_ error: ReaderError, of reader: ReaderInfo? = nil, isEnd: Bool = false) throws {
         try output.json(fields: [
             "event": "error", "at": ISO8601.text(Date()), "reader": reader?.name, "error": ErrorLine(error),

@@ -297,7 +297,7 @@ struct Kiosk: ToolCommand {
             await server?.stop()
             #endif
             await desk.close()
-            // What an open club happens to tell has no end.
+            // The events of a club that stays open have no end.
             if (try? await club.close()) != nil { await desk.leave() }
             try? await out.finish()
             throw error
@@ -427,8 +427,10 @@ struct Kiosk: ToolCommand {
         guard (try? await Task.sleep(for: .seconds(doctorAfter))) != nil else { return }
         let now = await backend.listing().readers
         guard readers.isChoice ? !readers.missing(in: now).isEmpty : now.isEmpty else { return }
-        let club = Diagnosis.clubChecks(database: database, passes: passes.file, scenarios: scenarios)
-        let report = await Diagnosis(checks: Diagnosis.readerChecks + club).run(on: Machine(probe: .ownExecutable))
+        let club = MachineDiagnosis.clubChecks(database: database, passes: passes.file, scenarios: scenarios)
+        let report = await MachineDiagnosis(checks: MachineDiagnosis.readerChecks + club).run(
+            on: Machine(probe: .ownExecutable)
+        )
         // A reader may have come in the meantime.
         guard !Task.isCancelled, let first = report.first else { return }
         await model.noteDiagnosis(first.finding.sentence)
@@ -473,8 +475,8 @@ struct Kiosk: ToolCommand {
             service?.tell("READY=1", "WATCHDOG=1", "STATUS=\(state): \(readers), \(Count.text(desk.taps, "tap"))")
         }
         defer { service?.tell("STOPPING=1") }
-        // The service manager is told that the kiosk works by what goes the way of a tap, so that it ends a kiosk in
-        // which taps are stuck.
+        // The service manager is notified that the kiosk works by what goes the way of a tap, so that it ends a kiosk
+        // in which taps are stuck.
         let events = ServiceManager.pulsing(scanner.events(), every: service?.interval)
         let taps = events.compactMap { event -> ScanEvent? in
             guard let event else {
@@ -517,7 +519,7 @@ struct Kiosk: ToolCommand {
             return nil
         }
         desk.club.setFeedback(to: readerLights.feedback(on: backend, desk))
-        // Whoever waits for a single tap is told what hinders it; a kiosk stays open until it can go on.
+        // Whoever waits for a single tap learns what hinders it; a kiosk stays open until it can go on.
         try await desk.take(taps.prefix(once ? 1 : .max), patience: once ? Self.patience : nil) {
             tellService("A tap waits to be recorded")
         }

@@ -3,8 +3,8 @@ import Foundation
 
 /// Members: looking them up and changing them.
 ///
-/// Every method that changes something returns when that is on disk; ``Club/events`` and the delegate are told after the
-/// commit. A `key` is a member's ``Member/userId`` or any of their cards.
+/// Every method that changes something returns when that is on disk; ``Club/events`` and the delegate are notified
+/// after the commit. A `key` is a member's ``Member/userId`` or any of their cards.
 extension Club {
     // MARK: Looking up
 
@@ -287,7 +287,7 @@ extension Club {
     /// Merging blocks, so it has a queue of its own.
     private static let merging = DispatchQueue(label: "club.merging")
 
-    /// Tells of members who were there and whom a merge has changed or deleted.
+    /// Reports members who were there and whom a merge has changed or deleted.
     func publish(merged members: [MergedMember]) {
         for one in members {
             publish(one.isDeleted ? .deleted(one.member, at: one.at) : .updated(one.member, .merge, at: one.at))

@@ -34,7 +34,7 @@ public final class Club: Sendable {
         var userClass: MembershipUser.Type = MembershipUser.self
         var dayPassHours = 0
         var scenarios: ScenarioPlan?
-        /// `nil` until the application says so: a program that only looks into the database delivers nothing.
+        /// `nil` until the application sets it: a program that only looks into the database delivers nothing.
         var delivery: ScenarioDelivery?
         var store: MemberStore?
     }
@@ -132,8 +132,8 @@ public final class Club: Sendable {
     /// club.setFeedback(to: ReaderLights(backend))
     /// ```
     ///
-    /// Each new tap gives its reader one signal (``Receipt/Outcome/signal``), after the commit and beside the taps, which
-    /// wait for none (``ReaderKit/FeedbackRelay``).
+    /// Each new tap sends its reader one signal (``Receipt/Outcome/signal``), after the commit and beside the taps,
+    /// which wait for none (``ReaderKit/FeedbackRelay``).
     @discardableResult
     public func setFeedback(to feedback: (any ReaderFeedback)?) -> Club {
         state.withLock { $0.feedback = feedback }
@@ -369,7 +369,7 @@ public final class Club: Sendable {
         return nil
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     /// The club's events from now on. Each call returns a sequence of its own, which has every event in the order of
     /// the commits and ends when the club is closed. Events that a slow consumer has not taken are buffered in memory.
@@ -430,8 +430,8 @@ public final class Club: Sendable {
     }
 
     /// - Parameters:
-    ///   - shown: what the delegate is given in place of the error.
-    ///   - isLogged: whether the log is told too.
+    ///   - shown: passed to the delegate in place of the error.
+    ///   - isLogged: whether the error is logged too.
     func report(_ error: ClubError, as shown: (any Error)? = nil, isLogged: Bool = true) {
         if isLogged { configuration.logger.error("\(error)") }
         debugLogger.addDebugMessage("Club - \(error)")

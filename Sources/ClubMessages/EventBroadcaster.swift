@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Gives every event to every consumer that is there. A slow consumer loses none, unless it wants the newest only: what
-/// it has not taken waits in memory.
+/// Delivers every event to every consumer that is there. A slow consumer loses none, unless it wants the newest only:
+/// what it has not taken waits in memory.
 package final class EventBroadcaster<Event: Sendable>: Sendable {
     private struct State {
         var consumers: [Int: AsyncStream<Event>.Continuation] = [:]

@@ -55,8 +55,8 @@ package final class ConcurrentExecutor: TaskExecutor {
 enum LimitedWork {
     private static let executor = ConcurrentExecutor("club.routing")
 
-    /// Runs work to its end, or for so long. Then its task is cancelled and it is left alone. Returns what the work
-    /// gave; `nil` if it was not done in time.
+    /// Runs work to its end, or for so long. Then its task is cancelled and it is left alone. Returns the result of the
+    /// work; `nil` if it was not done in time.
     static func run<Value: Sendable>(
         within limit: Duration,
         _ work: @escaping @Sendable () async -> Value

@@ -140,7 +140,7 @@ public struct ClubError: Error, Sendable, Hashable {
 }
 
 extension ClubError {
-    /// What a system call on the database's files says.
+    /// The error of a system call on the database's files.
     package init(errno number: Int32, attempting attempt: String) {
         let kind: Kind =
             switch number {

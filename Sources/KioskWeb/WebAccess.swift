@@ -69,7 +69,7 @@ public struct WebAccess: Sendable {
     }
 
     private func isAuthorized(_ visitor: Visitor, at now: Date) -> Bool {
-        // A proxy that nobody told us of brings others from outside.
+        // A proxy that is not configured brings others from outside.
         if token == nil, proxyHeader == nil { return visitor.isLocal && !visitor.isForwarded }
         // A header that anybody may write counts only from where the proxy is.
         if proxyHeader != nil, visitor.isLocal, visitor.proxied?.isEmpty == false { return true }

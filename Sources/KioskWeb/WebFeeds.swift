@@ -87,7 +87,7 @@ final class EventFeed: Sendable {
         var latest: [WebFrame] = []
     }
 
-    /// Tells the events of this run of the server from those of another.
+    /// Distinguishes the events of this run of the server from those of another.
     private let run: String
     private let state = Mutex(State())
     let listeners = EventBroadcaster<WebFrame>()

@@ -1,4 +1,4 @@
-/// What a record says, as far as its type is understood.
+/// The content of a record, as far as its type is understood.
 public enum NDEFContent: Sendable, Hashable {
     /// An empty record.
     case empty
@@ -6,7 +6,7 @@ public enum NDEFContent: Sendable, Hashable {
     /// A text in a language (well-known type `T`).
     case text(NDEFText)
 
-    /// A URI with its prefix put back (well-known type `U`). It is what the card says: never open it unasked.
+    /// A URI with its prefix put back (well-known type `U`). It comes from the card: never open it unasked.
     case uri(String)
 
     /// A URI with titles and advice (well-known type `Sp`).
@@ -21,7 +21,7 @@ public enum NDEFContent: Sendable, Hashable {
     /// A signature over the records before it (well-known type `Sig`). It is not verified.
     case signature(NDEFSignature)
 
-    /// Data of a media type, which is given as written, with its parameters. ``NDEFRecord/isMIME(_:)`` compares it, and
+    /// Data of a media type, which is kept as written, with its parameters. ``NDEFRecord/isMIME(_:)`` compares it, and
     /// ``NDEFRecord/media`` reads some of them further.
     case mime(type: String, payload: [UInt8])
 
@@ -45,8 +45,8 @@ public enum NDEFContent: Sendable, Hashable {
 }
 
 extension NDEFRecord {
-    /// What the record says, read in ``NDEFMode/lenient`` with the highest limits. It never fails: a payload that breaks
-    /// the rules of its type gives ``NDEFContent/malformed(_:)``.
+    /// The content of the record, read in ``NDEFMode/lenient`` with the highest limits. It never fails: a payload that
+    /// breaks the rules of its type is ``NDEFContent/malformed(_:)``.
     public var content: NDEFContent {
         do {
             return try decodedContent(mode: .lenient, limits: .maximum)
@@ -55,7 +55,7 @@ extension NDEFRecord {
         }
     }
 
-    /// What the record says.
+    /// The content of the record.
     ///
     /// - Throws: The rule of the record's type that its payload breaks, with the offset in the payload (in the type for
     ///   an absolute URI).
@@ -104,7 +104,7 @@ extension NDEFRecord {
         tnf == .mime && Self.essence(self.type) == Self.essence(Array(type.utf8))
     }
 
-    /// Whether the record is of that well-known type, such as `T` or `Hs`, compared byte by byte as the standard says.
+    /// Whether the record is of that well-known type, such as `T` or `Hs`, compared byte by byte as specified.
     public func isWellKnown(_ type: String) -> Bool { isWellKnown(Array(type.utf8)) }
 
     func isWellKnown(_ type: [UInt8]) -> Bool { tnf == .wellKnown && self.type == type }

@@ -8,7 +8,7 @@ public struct NDEFError: Error, Sendable, Hashable {
     /// The rule that is broken.
     public var code: Code
 
-    /// The first byte that breaks the rule, counted from 0 in what was given to the decoder. For something missing it
+    /// The first byte that breaks the rule, counted from 0 in the decoder's input. For something missing it
     /// is the place where it should be, which may be one past the last byte.
     ///
     /// Faults inside a payload, or inside a message in a payload, are counted from the start of the whole message too.
@@ -127,16 +127,16 @@ extension NDEFError {
 
         // Smart Poster.
 
-        /// A Smart Poster has not one URI record, or a part of another length than the standard says.
+        /// A Smart Poster has not one URI record, or a part of another length than the standard specifies.
         case smartPosterWithoutURI, smartPosterRepeatedURI, smartPosterActionLength, smartPosterSizeLength
 
         // Connection handover. Found where a record is read, not where its message is.
 
         /// A handover record has an empty payload, or holds a record that holds a message itself.
         case handoverWithoutVersion, handoverNestedMessage
-        /// A handover says something twice, lacks what a request must have, or has bytes behind a carrier. Strict only.
+        /// A handover repeats something, lacks what a request must have, or has bytes behind a carrier. Strict only.
         case handoverRepeatedRecord, handoverWithoutCollision, handoverWithoutCarrier, handoverCarrierTrailingBytes
-        /// A field of a handover, a carrier or an error does not have the length or the value that the standard says.
+        /// A field of a handover, a carrier or an error does not have the length or the value that the standard states.
         case handoverCollisionLength, handoverCarrierBeyondEnd, handoverCarrierFormat, handoverErrorLength
 
         // Signature. Found where a record is read.
@@ -166,7 +166,7 @@ extension NDEFError {
         /// The end or the version is missing, or a line or a value is malformed. Strict only.
         case vCardWithoutEnd, vCardWithoutVersion, vCardLine, vCardNotText, vCardQuotedPrintable
 
-        // Text given by a person.
+        // Text entered by a person.
 
         /// What should be hexadecimal digits is not. The offset is that of the character in the text.
         case notHexadecimal

@@ -103,8 +103,8 @@ extension NDEFHandover {
         if carriers.isEmpty { throw NDEFError(.handoverWithoutCarrier, at: record.payload.count) }
     }
 
-    /// The records of the message behind the version, and where they and their payloads begin. A handover may choose
-    /// nothing, then there is none.
+    /// The records of the message behind the version, and where they and their payloads begin. There are none if a
+    /// handover chooses nothing.
     private static func records(
         in payload: [UInt8],
         mode: NDEFMode,

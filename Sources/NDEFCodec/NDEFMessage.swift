@@ -3,8 +3,8 @@ import CardCore
 /// An NDEF message: a sequence of records (NFC Forum NDEF 1.0), with chunks joined.
 ///
 /// Decoding and encoding are inverse: where ``encoded(mode:limits:)`` succeeds, decoding its bytes in the same mode
-/// with the same limits gives the same message; where the bytes decoded are in the form that this encoder writes (short
-/// records for payloads up to 255 bytes, no chunks), encoding gives the same bytes.
+/// with the same limits returns the same message; where the bytes decoded are in the form that this encoder writes
+/// (short records for payloads up to 255 bytes, no chunks), encoding returns the same bytes.
 public struct NDEFMessage: Sendable, Hashable {
     /// The records.
     public var records: [NDEFRecord]
@@ -14,11 +14,11 @@ public struct NDEFMessage: Sendable, Hashable {
         self.records = records
     }
 
-    /// Reads a message, which has to fill the bytes given.
+    /// Reads a message, which has to fill the bytes.
     ///
     /// Both modes check the payloads of Text, URI, Smart Poster and absolute URI records too. In
-    /// ``NDEFMode/lenient`` this throws for every fault that is not accepted; ``decodeLeniently(_:limits:)`` gives the
-    /// records before it.
+    /// ``NDEFMode/lenient`` this throws for every fault that is not accepted; ``decodeLeniently(_:limits:)`` returns
+    /// the records before it.
     ///
     /// - Throws: The first fault. Within a record what its lengths claim is checked first, then the record's own rules,
     ///   its place in the message, and its payload.
@@ -78,7 +78,7 @@ package struct NDEFReport: Sendable, Hashable, Encodable {
         self.init(records: result.records, fault: result.fault, lenient: lenient)
     }
 
-    /// Decodes a message given as hexadecimal text. Text that is not hexadecimal is reported as
+    /// Decodes a message in hexadecimal text. Text that is not hexadecimal is reported as
     /// ``NDEFError/Code/notHexadecimal`` with the offset in the text.
     package init(hex: String, lenient: Bool = false, limits: NDEFLimits = .default) {
         do {

@@ -121,7 +121,7 @@ extension NDEFScanner {
         NDEFPayload.Bytes(start: bytes.baseAddress.map { $0 + start }, count: count)
     }
 
-    /// Checks the payload of an item, and gives the fault with its place in this buffer.
+    /// Checks the payload of an item, and returns the fault with its place in this buffer.
     func payloadFault(of item: Item, depth: Int) -> NDEFError? {
         guard item.tnf == .wellKnown || item.tnf == .absoluteURI else { return nil }
         let type = part(item.typeStart, item.typeCount)

@@ -152,7 +152,7 @@ extension NDEFRecord {
         return record
     }
 
-    /// A record of a media type, such as `text/vcard` or `text/plain; charset=utf-8`, which is kept as given.
+    /// A record of a media type, such as `text/vcard` or `text/plain; charset=utf-8`, which is kept unchanged.
     public static func mime(type: String, payload: [UInt8], id: [UInt8]? = nil) -> NDEFRecord {
         NDEFRecord(tnf: .mime, type: Array(type.utf8), id: id, payload: payload)
     }
@@ -243,7 +243,7 @@ extension NDEFRecord: Codable {
     /// The JSON object that the tools print.
     ///
     /// `tnf` is `empty`, `well-known`, `mime`, `uri`, `external`, `unknown` or `reserved`; `type` is ``typeName``;
-    /// `payload` and `id` (if there is one) are upper-case hexadecimal. What the record says follows, as far as it is
+    /// `payload` and `id` (if present) are upper-case hexadecimal. The content of the record follows, as far as it is
     /// understood (``content``): `text`, `language` and `encoding` of a Text record; `uri` of a URI record, a Smart
     /// Poster or an absolute URI; `title` (the first) and `records` (the nested message) of a Smart Poster; `handover`
     /// and `records` (the nested message) of a handover; `handoverCarrier`; `signature`; `bluetooth`; `wifi` (without the

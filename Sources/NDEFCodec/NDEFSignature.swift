@@ -31,7 +31,7 @@ public struct NDEFSignature: Sendable, Hashable {
     public enum Data: Sendable, Hashable {
         /// The bytes of the signature.
         case bytes([UInt8])
-        /// The place of the signature. It is what the card says: never open it unasked.
+        /// The place of the signature. It comes from the card: never open it unasked.
         case uri(String)
     }
 

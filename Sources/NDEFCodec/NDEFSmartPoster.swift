@@ -6,19 +6,19 @@ public struct NDEFSmartPoster: Sendable, Hashable {
     /// The titles, one for each language, in the order in which they are written.
     public var titles: [NDEFText]
 
-    /// What to do with the URI, or `nil` if the poster does not say.
+    /// What to do with the URI, or `nil` if the poster omits it.
     public var action: Action?
 
-    /// The size in bytes of what the URI leads to, or `nil` if the poster does not say.
+    /// The size in bytes of what the URI leads to, or `nil` if the poster omits it.
     public var size: UInt32?
 
-    /// The media type of what the URI leads to, or `nil` if the poster does not say.
+    /// The media type of what the URI leads to, or `nil` if the poster omits it.
     public var mimeType: String?
 
     /// The icons: records of a media type, `image/…` or `video/…`.
     public var icons: [NDEFRecord]
 
-    /// Records of other types, which the standard says to ignore, in the order in which they are written.
+    /// Records of other types, to be ignored according to the standard, in the order in which they are written.
     public var others: [NDEFRecord]
 
     /// What to do with a URI.

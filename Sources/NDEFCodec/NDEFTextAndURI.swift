@@ -13,7 +13,7 @@ public struct NDEFText: Sendable, Hashable {
     public enum Encoding: String, Sendable, Hashable, CaseIterable, Codable {
         /// UTF-8.
         case utf8 = "UTF-8"
-        /// UTF-16: as its byte order mark says, big endian without one; written big endian with none.
+        /// UTF-16: as its byte order mark states, big endian without one; written big endian with none.
         case utf16 = "UTF-16"
     }
 

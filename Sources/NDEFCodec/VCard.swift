@@ -2,7 +2,7 @@ import CardCore
 
 /// A person's or a club's card (vCard 2.1, 3.0 of RFC 2426, 4.0 of RFC 6350), as some membership cards carry it.
 ///
-/// It describes itself without what it says of the person.
+/// Its description omits what it contains about the person.
 public struct VCard: Sendable, Hashable {
     /// The version of the standard that the card follows.
     public var version = Version.v3_0
@@ -95,7 +95,7 @@ public struct VCard: Sendable, Hashable {
 }
 
 extension VCard: Redacted {
-    /// The version and the number of properties. What they say is left out, so that it does not end up in a log.
+    /// The version and the number of properties. Their contents are omitted, so that they do not end up in a log.
     public var description: String { "vCard \(version.rawValue) (\(properties.count) properties)" }
 }
 

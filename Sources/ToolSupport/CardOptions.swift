@@ -179,11 +179,11 @@ package struct CardReplayOptions: ParsableArguments, Sendable {
 package struct CardOnReader {
     /// The presentation.
     package let presence: CardPresence
-    /// The conversation; it ends with the closure that it was given to.
+    /// The conversation; it ends with the closure that it was passed to.
     package let channel: any CardChannel
     /// Whether it is a recorded card, which can answer only what it was asked then.
     package let isRecorded: Bool
-    /// Tells when the tool is to end.
+    /// Reports when the tool is to end.
     package let cancellation: Cancellation
 
     package var uid: CardUID? { (try? channel.identifier()) ?? nil }

@@ -166,7 +166,7 @@ package enum Terminal {
     }
 }
 
-/// A message that a person gave, in an argument or a file, is malformed.
+/// A message that a person provided, in an argument or a file, is malformed.
 package struct InputMessageError: ExitCoded, CustomStringConvertible {
     private let fault: NDEFError
     package let description: String

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Ends the work of a tool in good order when a person interrupts it.
 package enum Interruption {
-    /// What is done before a second signal ends the process, such as giving the terminal back.
+    /// What is done before a second signal ends the process, such as restoring the terminal.
     package static let lastAct = Mutex<@Sendable () -> Void>({})
 
     /// Runs the work; on `SIGINT`, `SIGTERM` or `SIGHUP` its task is cancelled, and once it has ended this throws exit
@@ -73,7 +73,7 @@ package enum Interruption {
     }
 }
 
-/// Makes a pipe that programs which are started do not get; `nil` where there is none to be had (`errno` says why).
+/// Makes a pipe that programs which are started do not get; `nil` if none is available (`errno` states why).
 package func makePipe() -> (read: Int32, write: Int32)? {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -93,7 +93,7 @@ final class Latch: Sendable {
 
 /// Work that waits for a person or a pipe, on a thread of its own: the threads of the concurrency runtime are few.
 package enum BlockingThread {
-    /// Runs the work; it looks at the cancellation that it is given, which is that of this task.
+    /// Runs the work; it looks at the cancellation that it is passed, which is that of this task.
     package static func run<Result: Sendable>(
         name: String,
         _ work: @escaping @Sendable (CardOnReader.Cancellation) throws -> Result

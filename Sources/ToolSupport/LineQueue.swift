@@ -2,12 +2,12 @@ import Foundation
 import ReaderKit
 import Synchronization
 
-/// Prints lines, in their order, on a thread of its own: whoever has something to say does not wait for whoever reads it.
+/// Prints lines, in their order, on a thread of its own: whoever sends one does not wait for whoever reads it.
 ///
 /// A screen that hangs must not keep a tap from being recorded. Lines that wait are kept up to a limit; what is over it
 /// is lost, and counted.
 package final class LineQueue: Sendable {
-    /// A line that waits, and who is to be told what became of it.
+    /// A line that waits, and who is to be notified of what became of it.
     private struct Line {
         var text: String
         var file: Int32
@@ -40,8 +40,8 @@ package final class LineQueue: Sendable {
 
     /// Takes a line for that file.
     ///
-    /// - Parameter whenDone: is told whether the whole line was written, once that is known; on any thread, and it must
-    ///   not wait. It is not told of a line that is still waiting when the process ends.
+    /// - Parameter whenDone: called with whether the whole line was written, once that is known; on any thread, and it
+    ///   must not wait. It is not called for a line that is still waiting when the process ends.
     /// - Returns: the error number if the file could not be written before.
     func add(_ line: String, to file: Int32, whenDone: (@Sendable (_ isWritten: Bool) -> Void)? = nil) -> Int32? {
         if file == STDOUT_FILENO, isHidden.load(ordering: .acquiring) {
@@ -78,7 +78,7 @@ package final class LineQueue: Sendable {
             if lines.isEmpty { continue }
             for line in lines {
                 let fault = Output.write(line.text, to: line.file)
-                // Before the line is counted as done: whoever waits for all of them finds all of them told.
+                // Before the line is counted as done: whoever waits for all of them finds all of them reported.
                 line.whenDone?(fault == nil)
                 state.withLock { state in
                     state.taken -= 1

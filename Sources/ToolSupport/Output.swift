@@ -12,7 +12,7 @@ package struct Output: Sendable {
     private let copy: (@Sendable (String) -> Void)?
 
     /// - Parameters:
-    ///   - queue: what prints the lines; without it they are printed at once, by whoever has something to say.
+    ///   - queue: what prints the lines; without it they are printed at once, by whoever has something to report.
     ///   - isWhole: whether it is a failure when whoever reads goes away before the end, since the work ends there too.
     ///   - copy: gets each result as JSON, also where results are printed as text.
     package init(
@@ -29,8 +29,8 @@ package struct Output: Sendable {
 
     /// Prints a result: one line of JSON, or the text for people.
     ///
-    /// - Parameter whenDone: is told once at most whether the whole line was written, on any thread, and must not wait.
-    ///   It is not called for a line that still waits when the process ends.
+    /// - Parameter whenDone: called once at most, with whether the whole line was written, on any thread, and must not
+    ///   wait. It is not called for a line that still waits when the process ends.
     /// - Throws: ``ToolFailure`` with exit code 74 when standard output cannot be written.
     package func result(
         _ value: some Encodable,
@@ -80,8 +80,7 @@ package struct Output: Sendable {
         }
     }
 
-    /// Tells a person something that is no result. Where standard error cannot be written, nobody is there to be
-    /// notified.
+    /// Notifies a person of something that is no result. If standard error cannot be written, nobody is notified.
     package func message(_ line: String) {
         guard let queue else { return Self.tell(line) }
         _ = queue.add(TerminalText.safe(line), to: STDERR_FILENO)
@@ -106,7 +105,7 @@ package struct Output: Sendable {
         _ = await queue?.finish(within: .seconds(2))
     }
 
-    /// Tells a person something before the tool ends, unless nobody reads it.
+    /// Notifies a person of something before the tool ends, unless nobody reads it.
     static func tellLast(_ line: String) {
         var errors = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         guard poll(&errors, 1, 2000) > 0 else { return }

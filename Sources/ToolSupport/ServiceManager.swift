@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// The service manager that started this process, such as systemd, and wants to be told how it is: sd_notify(3).
+/// The service manager that started this process, such as systemd, and wants to be notified of its state: sd_notify(3).
 package struct ServiceManager: Sendable {
     /// The path of its socket, or behind an `@` a name in the abstract name space.
     private let socketName: String
 
-    /// How often it is told that this process works: three times while it waits for that, if it does.
+    /// How often it is notified that this process works: three times while it waits for that, if it does.
     package let interval: Duration
 
-    /// - Returns: `nil` if nobody asked to be told.
+    /// - Returns: `nil` if nobody asked to be notified.
     package init?(environment: [String: String] = ProcessInfo.processInfo.environment) {
         guard let name = environment["NOTIFY_SOCKET"], !name.isEmpty else { return nil }
         socketName = name
@@ -19,7 +19,7 @@ package struct ServiceManager: Sendable {
     }
 
     /// Sends assignments such as `READY=1`, each a line of one datagram. It waits for nobody: what cannot be sent is
-    /// lost, so what matters is said again.
+    /// lost, so what matters is sent again.
     package func tell(_ assignments: String...) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import ReaderKit
 
-/// How readers in Smart Reader mode are set, which their lines do not tell.
+/// The settings of readers in Smart Reader mode, which their lines omit.
 package struct SmartReaderOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("smart-reader-template"),

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ReaderKit
 
-/// A tool cannot do what it was asked to: what to tell the person, and the exit code.
+/// A tool cannot do what it was asked to: the message to the person, and the exit code.
 package struct ToolFailure: Error, CustomStringConvertible {
     package var message: String
     package var exit: ExitCode
@@ -19,8 +19,8 @@ package struct ToolFailure: Error, CustomStringConvertible {
         return verdict(on: error).exit
     }
 
-    /// The exit code for an error and the name that JSON shows. Errors of libraries that this target does not know say
-    /// them themselves, as ``ExitCoded``.
+    /// The exit code for an error and the name that JSON shows. Errors of libraries that this target does not know
+    /// provide them themselves, as ``ExitCoded``.
     fileprivate static func verdict(on error: any Error) -> (exit: ExitCode, name: String) {
         switch error {
         case let error as ToolFailure: (error.exit, names[error.exit.rawValue] ?? "failed")

@@ -7,8 +7,8 @@ extension AsyncParsableCommand {
     /// Prepares the process: at its very beginning, on its first thread, as long as no other one reads the environment,
     /// which setenv(3) may move meanwhile.
     package static func prepareProcess() {
-        // The number of a standard stream that is closed would be given to the next file that is opened. Reading from it
-        // or writing to it is an error still.
+        // The number of a standard stream that is closed would be assigned to the next file that is opened. Reading
+        // from it or writing to it is an error still.
         for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) < 0 {
             _ = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY)
         }
@@ -71,9 +71,9 @@ package enum ToolVersion {
     }
 }
 
-/// A command of the tools: its work, its errors told in one line, its exit code after the contract.
+/// A command of the tools: its work, its errors reported in one line, its exit code according to the contract.
 package protocol ToolCommand: AsyncParsableCommand, Sendable {
-    /// Does the work. What it throws is told and mapped to an exit code.
+    /// Does the work. What it throws is reported and mapped to an exit code.
     func perform() async throws
 }
 

@@ -25,7 +25,7 @@ public struct ATR: Sendable, Hashable {
     /// The checksum, or `nil` if absent.
     public let tck: UInt8?
 
-    /// Whether the checksum is right: all bytes from T0 to TCK, by exclusive or, give 0. `nil` if absent.
+    /// Whether the checksum is right: the exclusive or of all bytes from T0 to TCK is 0. `nil` if absent.
     public let isTCKValid: Bool?
 
     /// What is unusual about it without making it unreadable.
@@ -154,13 +154,13 @@ extension ATR {
     /// The details of a storage card, or `nil` if the ATR is not a storage card's.
     public var storageCard: StorageCard? { isContactless ? StorageCard(historicalBytes: historicalBytes) : nil }
 
-    /// The radio technology, or `nil` for a contact card and where the ATR does not tell.
+    /// The radio technology, or `nil` for a contact card and if the ATR does not identify it.
     ///
     /// A storage card's ATR names its standard. The ATR of an ISO 14443-4 card does not, but type B always has eight
     /// historical bytes: four of application data, three of protocol information from ATQB, and one whose high half is
     /// MBLI and whose low half is 0. Eight bytes are therefore taken for type B if
     /// - the last byte's low half is 0,
-    /// - the protocol information is a valid one: bit rates without their reserved bit 4, a protocol type that says
+    /// - the protocol information is a valid one: bit rates without their reserved bit 4, a protocol type that states
     ///   ISO 14443-4 and has its reserved bit 4 clear, frame size code 0...12, waiting time 0...14, and
     /// - they do not parse as the compact TLV objects of a type A card's historical bytes, category 80.
     ///
@@ -171,7 +171,7 @@ extension ATR {
         return historicalBytesLookLikeTypeB ? .iso14443b : .iso14443a
     }
 
-    /// The name of the card, as far as its ATR tells.
+    /// The name of the card, as far as its ATR identifies it.
     ///
     /// - Storage cards: the name of the table of PC/SC part 3, a maker's own name, or "unknown ISO 14443 A card (…)".
     /// - ISO 14443-4: "MIFARE DESFire" for its historical byte `80`, else "ISO 14443-4 A" or "ISO 14443-4 B". Phones and
@@ -180,7 +180,7 @@ extension ATR {
     public var cardName: String {
         guard isContactless else { return "contact card" }
         if let storageCard { return storageCard.displayName }
-        // DESFire's ATS, 06 75 77 81 02 80, has one historical byte; some readers give the whole of it.
+        // DESFire's ATS, 06 75 77 81 02 80, has one historical byte; some readers report the whole of it.
         if [[0x80], [0x06, 0x75, 0x77, 0x81, 0x02, 0x80]].contains(historicalBytes) { return "MIFARE DESFire" }
         return technology == .iso14443b ? "ISO 14443-4 B" : "ISO 14443-4 A"
     }

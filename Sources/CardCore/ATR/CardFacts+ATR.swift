@@ -1,9 +1,9 @@
 extension CardFacts {
     /// The answer to reset: the reader's, or else the one that a PC/SC reader makes up for a card of these facts.
     ///
-    /// A contactless card has no answer to reset. PC/SC part 3 (sections 3.1.3.2.3.1 and .2) names which one a reader
-    /// makes of what anticollision showed, so that it can be said through any other library as well, and a card is
-    /// reported alike whatever the way in. `nil` without any facts.
+    /// A contactless card has no answer to reset. PC/SC part 3 (sections 3.1.3.2.3.1 and .2) specifies the one that a
+    /// reader builds from anticollision, so that any other library can report it as well, and a card is reported alike
+    /// whatever the way in. `nil` without any facts.
     package var effectiveATR: [UInt8]? { atr ?? historicalBytes.map(Self.madeUp) }
 
     /// `3B 8n 80 01`, the historical bytes and their check byte.
@@ -21,7 +21,7 @@ extension CardFacts {
             return Self.storage(0x03, Self.name(sak: sak))
         case .iso14443b:
             // Application data and protocol information of ATQB; the last byte is MBLI of the answer to ATTRIB, which
-            // libnfc does not tell.
+            // libnfc does not report.
             guard let data = self["appdata"], let info = self["protinfo"], data.count == 4, info.count == 3 else {
                 return nil
             }
@@ -41,7 +41,7 @@ extension CardFacts {
         return [0x80, 0x4F, UInt8(body.count)] + body
     }
 
-    /// The name that PC/SC part 3 gives to a card of that SAK (NXP AN10833); 0 for one that it knows none for.
+    /// The name that PC/SC part 3 assigns to a card of that SAK (NXP AN10833); 0 if it assigns none.
     private static func name(sak: UInt8) -> UInt16 {
         switch sak {
         case 0x00: 0x0003

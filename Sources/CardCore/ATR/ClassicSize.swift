@@ -65,7 +65,7 @@ public enum ClassicSize: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The name of a card of this size, and the number that PC/SC part 3 gives to it.
+    /// The name of a card of this size, and the number that PC/SC part 3 assigns to it.
     package var standing: (name: String, code: UInt16) {
         switch self {
         case .mini: ("MIFARE Mini", 0x0026)
@@ -75,7 +75,7 @@ public enum ClassicSize: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The size that a reader tells: by the name in the ATR, or by the answer to SELECT. `nil` if it tells none.
+    /// The size that a reader reports: by the name in the ATR, or by the answer to SELECT. `nil` if it reports none.
     public init?(facts: CardFacts) {
         if let bytes = facts.atr, let card = (try? ATR(bytes))?.storageCard {
             // A MIFARE Plus of 4 KiB in security level 1 has a name of its own.

@@ -1,4 +1,4 @@
-/// What the ATR of a storage card tells: a card without a processor, for which the reader answers (PC/SC part 3,
+/// The contents of a storage card's ATR: a card without a processor, for which the reader answers (PC/SC part 3,
 /// section 3.1.3.2.3.1).
 ///
 /// ```text

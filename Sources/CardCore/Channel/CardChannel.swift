@@ -105,7 +105,7 @@ public struct ChannelCapabilities: Sendable, Hashable {
     /// The longest response APDU that the reader passes, in bytes, status word included: 258 for short commands.
     public var longestResponse: Int
 
-    /// Whether APDUs with extended lengths pass. `nil` where only trying tells.
+    /// Whether APDUs with extended lengths pass; `nil` if only trying shows it.
     public var extendedLength: Bool?
 
     /// Whether commands of class `FF` are answered by the reader (PC/SC part 3). Otherwise the card is spoken to in its

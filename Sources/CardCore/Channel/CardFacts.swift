@@ -1,6 +1,6 @@
 /// What a reader knows of a card before anything was asked of it.
 ///
-/// PC/SC readers give an ATR; libnfc gives the answers of anticollision. A fact's name is the one that captures use
+/// PC/SC readers report an ATR, libnfc the answers of anticollision. A fact's name is the one that captures use
 /// (`atqa`, `sak`, `uid`, `ats`, `pupi`, `idm`, …).
 public struct CardFacts: Sendable, Hashable {
     /// The answer to reset, as PC/SC reports it.
@@ -9,7 +9,7 @@ public struct CardFacts: Sendable, Hashable {
     /// The radio technology, where the backend knows it itself.
     public var technology: Technology?
 
-    /// Named values of that technology, in the order in which they were given.
+    /// Named values of that technology, in the order in which they were provided.
     public var values: [Value]
 
     /// One named value.

@@ -12,13 +12,13 @@ public struct ReaderError: Error, Sendable, Hashable {
     /// The code of the library below, with its name.
     public var code: Code?
 
-    /// Particulars that the kind does not tell, or `nil`.
+    /// Details that the kind does not contain, or `nil`.
     public var detail: String?
 
     /// Advice that is closer to the case than the kind's own, or `nil`.
     public var advice: String?
 
-    /// A code of a library below, as it gave it.
+    /// A code of an underlying library, as reported.
     public struct Code: Sendable, Hashable {
         /// The number, in its usual width: PC/SC codes are 32-bit numbers such as `0x80100069`.
         public var rawValue: Int64
@@ -72,7 +72,7 @@ public struct ReaderError: Error, Sendable, Hashable {
         case limitExceeded
         /// The conversation differs from the recorded one.
         case replayMismatch
-        /// Anything else; ``ReaderError/code`` says more.
+        /// Anything else; ``ReaderError/code`` contains the details.
         case other
     }
 

@@ -1,4 +1,4 @@
-/// A reader, by the name that its backend gives it.
+/// A reader, identified by the name that its backend reports.
 public struct ReaderInfo: Sendable, Hashable, Codable {
     /// The whole name, unique among the readers of its backend at one time.
     public var name: String
@@ -6,7 +6,7 @@ public struct ReaderInfo: Sendable, Hashable, Codable {
     /// The way by which it is reached.
     public var backend: BackendKind
 
-    /// The serial number, where the name or the reader tells it. Unlike the name it survives replugging.
+    /// The serial number, if the name or the reader provides it. Unlike the name it survives replugging.
     public var serial: String?
 
     /// A reader.
@@ -21,7 +21,7 @@ extension ReaderInfo {
     /// Whether both are the same device, which may have got another name when it was plugged in again.
     ///
     /// PC/SC names end in two numbers, that of the reader and that of its slot (` 00 00`), and the first depends on which
-    /// readers came before. A device that tells its serial number is known by that; any other one by its name alone.
+    /// readers came before. A device that reports its serial number is identified by it, any other by its name alone.
     public func isSameDevice(as other: ReaderInfo) -> Bool {
         backend == other.backend && deviceName == other.deviceName
     }
@@ -38,7 +38,7 @@ extension ReaderInfo {
 }
 
 extension ReaderInfo {
-    /// A reader by the name that pcscd gives: `<product> [<interface>] (<serial>) RR SS`.
+    /// A reader by the name that pcscd reports: `<product> [<interface>] (<serial>) RR SS`.
     package init(pcscName name: String) {
         self.init(name: name, backend: .pcsc, serial: Self.serial(inPCSCName: name))
     }

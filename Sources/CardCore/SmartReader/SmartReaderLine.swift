@@ -7,7 +7,7 @@ public enum SmartReaderLine: Sendable, Hashable {
 
     /// Reads a line, without its end.
     ///
-    /// A line is what its beginning says: `$` a `$SCRDR` line, `{` a JSON object, `+` or `#` MK1, and anything else plain
+    /// Its beginning identifies a line: `$` a `$SCRDR` line, `{` a JSON object, `+` or `#` MK1, and anything else plain
     /// text. A JSON object that has none of a reader's names is plain text too, for it may have been read from a tag.
     ///
     /// - Parameters:
@@ -166,7 +166,7 @@ extension SmartReaderTag {
 }
 
 extension SmartReaderLine {
-    /// Reads a JSON object, or gives `nil` if it has none of a reader's names.
+    /// Reads a JSON object, or returns `nil` if it has none of a reader's names.
     static func json(_ line: ArraySlice<UInt8>) throws(SmartReaderLineError) -> SmartReaderLine? {
         guard line.first == UInt8(ascii: "{") else { throw SmartReaderLineError(.wrongBeginning, at: line.startIndex) }
         let values = try SmartReaderJSON(line).values
@@ -174,7 +174,7 @@ extension SmartReaderLine {
             names.lazy.compactMap { values[$0]?.text.trimmed }.first { !$0.isEmpty }
         }
         guard values["tagid"] != nil || values["tagdata"] != nil else {
-            // What a reader says of itself when it starts.
+            // A reader describes itself so when it starts.
             if values["vendorname"] != nil, values["serialnumber"] != nil { return .greeting }
             guard values["interface"] == nil, values["protocol"] == nil, values["template"] == nil else {
                 throw SmartReaderLineError(.noIdentifier, at: line.endIndex)
@@ -195,7 +195,7 @@ extension SmartReaderLine {
         return try named(tag, at: values["tagid"]?.place ?? line.endIndex)
     }
 
-    /// A line of a tag says which, unless the tag went.
+    /// A line of a tag identifies it, unless the tag went.
     private static func named(_ tag: SmartReaderTag, at place: Int) throws(SmartReaderLineError) -> SmartReaderLine {
         guard !tag.id.isEmpty || tag.data != nil || tag.move == .remove else {
             throw SmartReaderLineError(.noIdentifier, at: place)
@@ -251,7 +251,7 @@ extension SmartReaderLine {
 
         let body = line[(line.startIndex + mark.count)..<star]
         let parts = body.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-        // An empty message tells whoever has just connected that the reader is there.
+        // An empty message notifies whoever has just connected that the reader is there.
         if body.allSatisfy({ $0 == UInt8(ascii: ";") }) { return .greeting }
         guard parts.count == fields + 1, parts[0].isEmpty else {
             throw SmartReaderLineError(.fieldCount, at: parts[0].isEmpty ? star : body.startIndex)

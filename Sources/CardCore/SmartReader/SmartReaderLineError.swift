@@ -17,7 +17,7 @@ public struct SmartReaderLineError: Error, Sendable, Hashable {
         case tooLong
         /// A character that no line may have.
         case notPrintable
-        /// A `$` line that is none of a tag, or a line that does not begin as its format says.
+        /// A `$` line that is none of a tag, or a line that does not begin as its format requires.
         case wrongBeginning
         /// A `$SCRDR` line with more or fewer fields than nine, without `*` and two hexadecimal digits, or with others than
         /// those of the characters between `$` and `*`.

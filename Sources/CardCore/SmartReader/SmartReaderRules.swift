@@ -156,8 +156,8 @@ package struct SmartReaderRules: Sendable, Hashable {
         return CardUID.lengths.contains(identifier.count)
     }
 
-    /// Whether plain text can be what a reader sends although nobody said that it sends plain text: an identifier in
-    /// hexadecimal or decimal, a membership text or an address.
+    /// Whether plain text can be a reader's output although plain text was not specified: an identifier in hexadecimal
+    /// or decimal, a membership text or an address.
     package static func isPlausible(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let text = try? SmartReaderLine.plain(bytes) else { return false }
         if isIdentifier(Array(text.utf8)[...]) { return true }

@@ -1,4 +1,4 @@
-/// What a reader in Smart Reader mode says of one tag.
+/// One tag as a reader in Smart Reader mode reports it.
 public struct SmartReaderTag: Sendable, Hashable {
     /// The reader's interface: a number in two hexadecimal digits, or a name such as `13.56`.
     public var interface: String?
@@ -6,12 +6,12 @@ public struct SmartReaderTag: Sendable, Hashable {
     /// The radio protocol: a number in two hexadecimal digits, or a name such as `NFC-A`.
     public var radioProtocol: String?
 
-    /// Which of its templates the reader used. 1 to 4 are templates as they are numbered in the reader, which say nothing
+    /// Which of its templates the reader used. 1 to 4 are templates as numbered in the reader, which mean nothing
     /// by themselves; from 0x13 on it is what a template looks for (register 03t0), where somebody has put that in the
     /// number's place (``SmartReaderConfiguration/templates``). 0 is none, or that of Bluetooth.
     public var template: UInt8?
 
-    /// The strength of the signal as the reader gives it, where it does.
+    /// The strength of the signal as the reader reports it; `nil` if absent.
     public var rssi: Int?
 
     /// The identifier of the tag, or what the template made of it: mostly hexadecimal.
@@ -39,7 +39,7 @@ public struct SmartReaderTag: Sendable, Hashable {
         case insertAndRemove = "IR"
     }
 
-    /// What a reader says of a tag.
+    /// A tag as a reader reports it.
     public init(
         interface: String? = nil,
         radioProtocol: String? = nil,
@@ -72,7 +72,7 @@ extension SmartReaderTag: Redacted {
 }
 
 extension SmartReaderTag {
-    /// The radio technology that the protocol tells, as far as it is known.
+    /// The radio technology that the protocol identifies, as far as it is known.
     ///
     /// Of the numbers only those of types A and B are sure. 04 stands for ISO 15693 elsewhere in the reader's
     /// configuration, so it counts where the identifier looks like one.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The steps by which a file gets its place whole: it is written under another name beside it, through to the disk, and
-/// moved there. What is attempted, and which error says so, is known to those who take them.
+/// moved there. What is attempted, and which error reports it, is known to the caller.
 package enum FileSteps {
     /// A system call failed.
     package struct Failure: Error, Hashable, Sendable {
@@ -12,7 +12,7 @@ package enum FileSteps {
             self.code = code
         }
 
-        /// What the last call said.
+        /// The failure of the last call.
         package static var last: Failure { Failure(errno) }
     }
 
@@ -143,7 +143,7 @@ package enum FileSteps {
         }
     }
 
-    /// Reads an open file to its end, or until it has given more than so many bytes.
+    /// Reads an open file to its end, or until more than `limit` bytes were read.
     package static func read(_ file: Int32, until limit: Int) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 65_536)
@@ -168,7 +168,7 @@ package enum FileSteps {
         }
     }
 
-    /// Writes a file through to the disk. Some file systems cannot, and say so, which is no failure.
+    /// Writes a file through to the disk. Some file systems report that they cannot, which is no failure.
     package static func synchronise(_ file: Int32) throws(Failure) {
         guard fsync(file) == 0 || errno == EINVAL || errno == ENOTSUP else { throw .last }
     }

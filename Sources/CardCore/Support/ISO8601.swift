@@ -26,8 +26,8 @@ package enum ISO8601 {
             + "\(pad(rest / 60_000 % 60, 2)):\(pad(rest / 1000 % 60, 2)).\(pad(rest % 1000, 3))Z"
     }
 
-    /// Reads `2026-01-31T09:00:00[.123](Z|+01:00)`, or gives `nil`: Foundation's own reader also takes 31 February and
-    /// whatever stands behind the time.
+    /// Reads `2026-01-31T09:00:00[.123](Z|+01:00)`, or returns `nil`: Foundation's own reader also takes 31 February
+    /// and whatever stands behind the time.
     package static func date(_ text: String) -> Date? {
         var rest = Array(text.utf8)[...]
         func take(_ count: Int) -> Int? {

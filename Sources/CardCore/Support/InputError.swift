@@ -6,7 +6,7 @@ public struct InputError<Rule: InputErrorCode>: Error, Sendable, Hashable {
     /// What is wrong, for programs.
     public var code: Code
 
-    /// The offset of the first byte that is wrong, missing or too much: in the bytes given, or in the UTF-8 of a text. For
+    /// The offset of the first byte that is wrong, missing or too much: in the input, or in the UTF-8 of a text. For
     /// values that do not fit it is the offset at which their field would begin.
     public var offset: Int
 

@@ -30,7 +30,7 @@ package final class ThreadExecutor: SerialExecutor {
     private let taken = Atomic(0)
 
     /// - Parameter lingering: how long the thread looks for more work before it sleeps. To wake a thread on a processor
-    ///   that is idle may take longer than its work; while it looks it gives way to every other thread.
+    ///   that is idle may take longer than its work; while it looks it yields to every other thread.
     package init(name: String, lingering: Duration = .zero) {
         self.name = name
         self.lingering = lingering

@@ -13,7 +13,7 @@ package func waiting(atMost limit: Duration? = nil, _ begin: (_ done: @escaping 
     }
 }
 
-/// The result of a call on another thread: given once, whoever comes first.
+/// The result of a call on another thread, provided once, by whoever comes first.
 package final class PendingResult<Value: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Value, any Error>?>
 

@@ -6,7 +6,7 @@ package final class WakePipe: Sendable {
     package let descriptor: Int32
     private let end: Int32
 
-    /// A pipe, or `nil` when the process has no descriptors left (`errno` says so).
+    /// A pipe, or `nil` when the process has no descriptors left (see `errno`).
     package init?() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }

@@ -70,7 +70,7 @@ public struct BERTLV: Sendable, Hashable {
 
     /// The first object at the end of a path: each tag is looked for among the objects of the one before.
     ///
-    /// - Parameter path: tags from the outside in, beginning with this object's children; empty gives this object.
+    /// - Parameter path: tags from the outside in, beginning with this object's children; empty returns this object.
     public func find(_ path: BERTag...) -> BERTLV? { find(path[...]) }
 
     fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? { path.isEmpty ? self : objects.find(path) }
@@ -107,7 +107,7 @@ public struct BERTag: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     /// The tag's bytes as a big-endian number.
     public var rawValue: UInt32
 
-    /// A tag of that number. Whether it is one that can be written, ``isValid`` tells.
+    /// A tag of that number. ``isValid`` reports whether it can be written.
     public init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
@@ -126,7 +126,7 @@ public struct BERTag: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     /// Whether the object's value is made of objects (bit 6 of the first byte).
     public var isConstructed: Bool { bytes[0] & 0x20 != 0 }
 
-    /// Whether the bytes are one whole tag: not the padding byte 00, and going on exactly as long as they say.
+    /// Whether the bytes are one whole tag: not the padding byte 00, and exactly as long as they state.
     public var isValid: Bool {
         let bytes = bytes
         guard bytes[0] != 0 else { return false }
@@ -248,7 +248,7 @@ public struct BERTLVError: Error, Sendable, Hashable {
     /// What is wrong, for programs.
     public var code: Code
 
-    /// The first byte that is wrong, or the place of what is missing, counted from 0 in what was given to the decoder.
+    /// The first byte that is wrong, or the place of what is missing, counted from 0 in the decoder's input.
     /// For an encoder it is the place in the output.
     public var offset: Int
 

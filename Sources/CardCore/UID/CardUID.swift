@@ -17,8 +17,8 @@ public struct CardUID: Sendable, Hashable {
 
     /// An identifier as a reader answered it to `FF CA 00 00 00`.
     ///
-    /// An ISO 15693 identifier begins with E0. Most readers give it so; some give it in transmission order, which ends
-    /// with E0 and is turned round here.
+    /// An ISO 15693 identifier begins with E0. Most readers return it so, some in transmission order, which ends with
+    /// E0 and is turned round here.
     public init(readerBytes: [UInt8], technology: Technology?) {
         let isReversed =
             technology == .iso15693 && readerBytes.count == 8 && readerBytes.first != 0xE0 && readerBytes.last == 0xE0
@@ -70,7 +70,7 @@ extension CardUID: Redacted {
 // MARK: - The card at hand
 
 extension CardUID {
-    /// The identifier that the facts of a card tell: from anticollision (type A), polling (FeliCa), or the PUPI of type B.
+    /// The identifier in the facts of a card: from anticollision (type A), polling (FeliCa), or the PUPI of type B.
     package init?(facts: CardFacts) {
         guard let bytes = ["uid", "idm", "pupi"].lazy.compactMap({ facts[$0] }).first(where: { !$0.isEmpty }) else {
             return nil
@@ -88,8 +88,7 @@ extension CardUID {
 }
 
 extension CardChannel {
-    /// The identifier of the card, as its facts tell it, else as the reader answers it to `FF CA 00 00 00`; `nil` if
-    /// neither does.
+    /// The identifier in the facts of the card, else in the reader's answer to `FF CA 00 00 00`; `nil` if in neither.
     ///
     /// A random identifier is one too: ``CardUID/kind-swift.property`` describes what it is worth.
     ///
@@ -149,7 +148,7 @@ extension CardUID {
 }
 
 extension CardUID {
-    /// What an identifier says of its card. The raw values are what JSON shows.
+    /// How far an identifier identifies its card. The raw values are those in JSON.
     public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         /// The same at every presentation, and no other card's by its maker's word. It can still be copied.
         case fixed
@@ -159,7 +158,7 @@ extension CardUID {
         case nonUnique
     }
 
-    /// What the identifier says of its card. In doubt it is not ``Kind/fixed``, so that nobody is taken for another.
+    /// How far it identifies its card. In doubt it is not ``Kind/fixed``, so that nobody is taken for another.
     ///
     /// | Technology | Bytes | Kind |
     /// |---|---|---|
@@ -168,7 +167,7 @@ extension CardUID {
     /// | | 4, first `x8` (others) | nonUnique: reserved, `88` being the cascade tag |
     /// | | 4, others | fixed (the makers' ranges of before 2010) |
     /// | | 7, 10 | fixed |
-    /// | ISO 14443 B | 4 | random: a PUPI may be made anew, and nothing in it tells |
+    /// | ISO 14443 B | 4 | random: a PUPI may be made anew, and nothing in it shows whether it was |
     /// | | 8 | fixed (ST SR family) |
     /// | FeliCa | 8, first `01 FE` or `02 FE` | random (NFC-DEP, emulated cards) |
     /// | | 8, others | fixed |

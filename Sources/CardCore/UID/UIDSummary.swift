@@ -1,4 +1,4 @@
-/// What an identifier tells, as one JSON object with the keys `kind`, `manufacturer`, `hex`, `hexReversed`, `decimal`,
+/// A summary of an identifier: one JSON object with the keys `kind`, `manufacturer`, `hex`, `hexReversed`, `decimal`,
 /// `decimalReversed`, `wiegand26` and `wiegand34`. All keys are always there; what does not apply is `null`.
 ///
 /// The decimal forms have at least ten digits. The Wiegand forms are made from the low-order three and four bytes of the

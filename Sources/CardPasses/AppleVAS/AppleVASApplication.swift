@@ -1,6 +1,6 @@
 import CardCore
 
-/// What an iPhone says of Value Added Services when it is asked for `OSE.VAS.01`.
+/// What an iPhone reports about Value Added Services when asked for `OSE.VAS.01`.
 public struct AppleVASApplication: Sendable, Hashable {
     /// The version of the protocol: 1.0 is known.
     public var version: Version

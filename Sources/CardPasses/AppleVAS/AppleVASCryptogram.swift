@@ -3,14 +3,14 @@ import CardTags
 import Crypto
 import Foundation
 
-/// A pass as the phone gives it: encrypted for the reader with a key of its own.
+/// A pass as the phone sends it: encrypted for the reader with a key of its own.
 ///
 /// ```text
 /// key identifier 4 | X coordinate of the phone's ephemeral key 32 | ciphertext of (time 4, message) | tag 16
 /// ```
 ///
-/// The reader has no part in the key, so a recording of a cryptogram is as good as a fresh one: only the time within it,
-/// which is the phone's own, and ``digest`` tell them apart.
+/// The reader has no part in the key, so a recording of a cryptogram is as good as a fresh one: only the time within
+/// it, which is the phone's own, and ``digest`` distinguish them.
 public struct AppleVASCryptogram: Sendable, Hashable {
     /// Names the reader's key (``AppleVASKey/identifier``).
     public let keyIdentifier: [UInt8]
@@ -19,7 +19,7 @@ public struct AppleVASCryptogram: Sendable, Hashable {
     private let ciphertext: [UInt8]
     private let tag: [UInt8]
 
-    /// What tells this cryptogram from every other: the SHA-256 of all of it.
+    /// Distinguishes this cryptogram from every other: the SHA-256 of all of it.
     public let digest: [UInt8]
 
     private static let identifierLength = 4

@@ -46,7 +46,7 @@ public enum AppleVASError: PassFault {
     }
 }
 
-/// An error of reading passes, which says three things: what was attempted, what happened, and what a person can do.
+/// An error while reading passes, which states what was attempted, what happened, and what a person can do.
 public protocol PassFault: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was attempted and what happened.
     var message: String { get }

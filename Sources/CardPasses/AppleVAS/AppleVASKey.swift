@@ -5,7 +5,7 @@ import Foundation
 /// The private key of a reader for passes of Apple Wallet: P-256, made by whoever issues the passes, whose `pass.json`
 /// carries the public half (`nfc.encryptionPublicKey`).
 ///
-/// It is never shown: its text says only which key it is, by an identifier that every cryptogram carries in the open.
+/// It is never shown: its description only names the key, by an identifier that every cryptogram carries in the open.
 public struct AppleVASKey: Sendable {
     private let key: P256.KeyAgreement.PrivateKey
 
@@ -15,7 +15,7 @@ public struct AppleVASKey: Sendable {
 
     private init(_ key: P256.KeyAgreement.PrivateKey) {
         self.key = key
-        // The library gives both coordinates at their full length, leading zeros included.
+        // The library returns both coordinates at their full length, leading zeros included.
         identifier = Array(SHA256.hash(data: key.publicKey.rawRepresentation.prefix(32)).prefix(4))
     }
 

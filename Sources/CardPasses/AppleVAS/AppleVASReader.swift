@@ -1,9 +1,9 @@
 import CardCore
 
-/// Asks a phone for passes of Apple Wallet, one kind after the other, and opens what it gives.
+/// Asks a phone for passes of Apple Wallet, one kind after the other, and opens what it sends.
 ///
-/// The questions have no random part, so that a recording of a tap replays by its commands; what tells a fresh tap from a
-/// recorded one is in the answer (``AppleVASMessage/at``, ``AppleVASMessage/digest``).
+/// The questions have no random part, so that a recording of a tap replays by its commands; what distinguishes a fresh
+/// tap from a recorded one is in the answer (``AppleVASMessage/at``, ``AppleVASMessage/digest``).
 public struct AppleVASReader: Sendable {
     /// The kinds of passes, in the order in which they are asked for.
     public var merchants: [AppleVASMerchant]
@@ -23,7 +23,7 @@ public struct AppleVASReader: Sendable {
 
     /// What came of a tap.
     public struct Outcome: Sendable, Hashable {
-        /// What the phone says of itself; `nil` where that could not be read.
+        /// What the phone reports about itself; `nil` if that could not be read.
         public var application: AppleVASApplication?
         /// What came of each kind of pass that was asked for, in that order.
         public var findings: [Finding] = []
@@ -37,7 +37,7 @@ public struct AppleVASReader: Sendable {
         public var passTypeIdentifier: String
         /// What the phone answered; `nil` where its answer could not be read.
         public var answer: AppleVASAnswer?
-        /// What the pass says, where it could be opened.
+        /// The contents of the pass, if it could be opened.
         public var message: AppleVASMessage?
         /// Why the answer could not be read, or the pass not be opened.
         public var error: AppleVASError?
@@ -46,7 +46,7 @@ public struct AppleVASReader: Sendable {
     /// Asks the phone, on which `OSE.VAS.01` was selected.
     ///
     /// It ends with a phone that is busy with its owner, one that refuses the protocol as such, and, where nothing but
-    /// passes is wanted, with the first pass: a phone gives one in a tap.
+    /// passes is wanted, with the first pass: a phone provides one per tap.
     ///
     /// - Parameter template: the object 6F of the answer to SELECT.
     /// - Throws: ``ReaderError`` if the link to the phone fails.

@@ -14,7 +14,7 @@ public struct AppleVASRequest: Sendable, Hashable {
     /// Whether further questions come in the same tap.
     public var hasMore: Bool
 
-    /// A random number of four bytes that the phone is given (tag 9F28), or `nil` for none. Nothing depends on it.
+    /// A random number of four bytes that is sent to the phone (tag 9F28), or `nil` for none. Nothing depends on it.
     public var nonce: [UInt8]?
 
     /// How passes and payment go together (the low bits of tag 9F26).
@@ -78,7 +78,7 @@ extension AppleVASMerchant: CustomStringConvertible {
     public var description: String { "\(passTypeIdentifier), keys: \(keys.map { Hex.encode($0.identifier) })" }
 }
 
-/// What a pass of Apple Wallet says, once its cryptogram is opened.
+/// The contents of a pass of Apple Wallet, once its cryptogram is opened.
 public struct AppleVASMessage: Sendable, Hashable {
     /// The message of the pass (`nfc.message` in `pass.json`), at most 64 bytes in Apple's passes.
     public var text: String
@@ -86,7 +86,7 @@ public struct AppleVASMessage: Sendable, Hashable {
     /// When the phone made the cryptogram, by the phone's own clock, to the second.
     public var at: Date
 
-    /// What tells the cryptogram from every other (``AppleVASCryptogram/digest``).
+    /// Distinguishes the cryptogram from every other (``AppleVASCryptogram/digest``).
     public var digest: [UInt8]
 
     /// Reads the plain text: seconds since 2001 in four bytes, then the message in UTF-8.
@@ -100,7 +100,7 @@ public struct AppleVASMessage: Sendable, Hashable {
 }
 
 extension AppleVASMessage: Redacted {
-    /// When it was made; what it says is personal and left out.
+    /// When it was made; the contents are personal and omitted.
     public var description: String { "Apple VAS message of \(ISO8601.text(at))" }
 }
 
@@ -108,7 +108,7 @@ extension AppleVASMessage: Redacted {
 public enum AppleVASAnswer: Sendable, Hashable {
     /// A pass, encrypted for the reader.
     case pass(AppleVASCryptogram)
-    /// An address was accepted, or the phone has nothing to say (`9000` or `6100` without a cryptogram).
+    /// An address was accepted, or the phone has nothing to report (`9000` or `6100` without a cryptogram).
     case noData
     /// There is no pass of this kind, or another one is shown (`6A83`). The next kind may be asked for.
     case noSuchPass

@@ -376,7 +376,7 @@ extension PassConfiguration.Tokens {
                 throw .badPublicKeys(path, error)
             }
         }
-        // One file after the other, so that it can be said which one is wrong.
+        // One file after the other, so that the error names the one that is wrong.
         for (name, text) in zip(keys, texts) { _ = try verifier([text], files.path(of: name)) }
         return try verifier(texts, "")
     }

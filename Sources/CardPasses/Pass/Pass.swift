@@ -16,7 +16,7 @@ public struct Pass: Sendable, Hashable, Codable {
     public var name: String?
 
     /// Which of a wallet's passes it is: the pass type identifier of Apple Wallet, the kind of object of Google Wallet
-    /// (``SmartTapObject/Kind``). `nil` for what is on a card, and for what a reader reports without saying it.
+    /// (``SmartTapObject/Kind``). `nil` for what is on a card, and for what a reader reports without specifying it.
     public var type: String?
 
     /// Where an identifier comes from.
@@ -41,8 +41,8 @@ public struct Pass: Sendable, Hashable, Codable {
         case none
         /// It names a member and can be copied.
         case identifier
-        /// It was made with a key; a recording of the tap would pass again. What a wallet gives was made for the place's
-        /// public key, which proves that it is meant for the place and not who made it.
+        /// It was made with a key; a recording of the tap would pass again. What a wallet provides was made for the
+        /// place's public key, which proves that it is meant for the place and not who made it.
         case cryptographic
         /// It was made with a key, and a recording of the tap is refused.
         case cryptographicWithReplayProtection

@@ -1,7 +1,7 @@
 import CardCore
 
-/// A frame by which a reader tells phones what it wants before it looks for cards (Apple's enhanced contactless polling,
-/// ECP). No card answers it.
+/// A frame by which a reader announces to phones what it wants before it looks for cards (Apple's enhanced contactless
+/// polling, ECP). No card answers it.
 ///
 /// ```text
 /// 6A 01 kind of reader and what is wanted (3)                               version 1
@@ -48,7 +48,7 @@ public struct PollingAnnotation: Sendable, Hashable {
         return AppleVASRequest.Mode(rawValue: bytes[4])
     }
 
-    /// What it tells phones, in words.
+    /// What it announces to phones, in words.
     public var meaning: String {
         if self == .ignore { return "a phone that reads: wallets shall keep quiet" }
         let wanted = ["passes or a payment are", "passes and a payment are", "passes are", "a payment is"]
@@ -68,7 +68,7 @@ public struct PollingAnnotation: Sendable, Hashable {
 }
 
 extension PollingAnnotation {
-    /// Whether a reader sends annotations, as far as its name tells.
+    /// Whether a reader sends annotations, as far as its name indicates.
     public enum Support: String, Sendable, Hashable, Codable, CaseIterable {
         /// Its firmware can send them; whether it does may be a matter of its configuration.
         case supported
@@ -88,9 +88,9 @@ extension PollingAnnotation {
 
     /// Whether a reader sends annotations.
     ///
-    /// It is judged by the reader's name and by how it is reached, for no reader tells it: SpringCard's Puck, the H518
-    /// platform of the S550 (also in Smart Reader mode), ACS's WalletMate and VTAP readers can; the ACR122U, Identiv's
-    /// and SCM's readers and whatever libnfc drives cannot.
+    /// It is judged by the reader's name and by how it is reached, since no reader reports it: SpringCard's Puck, the
+    /// H518 platform of the S550 (also in Smart Reader mode), ACS's WalletMate and VTAP readers can; the ACR122U,
+    /// Identiv's and SCM's readers and whatever libnfc drives cannot.
     public static func support(by reader: ReaderInfo) -> Support {
         switch reader.backend {
         case .nfc: return .notSupported

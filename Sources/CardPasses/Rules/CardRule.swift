@@ -4,7 +4,7 @@ import NDEFCodec
 
 /// Which records of a card name a member at a place, and where in them the id stands.
 ///
-/// A place without rules takes what ``NDEFPassReader`` understands; one with rules takes what they say, and nothing else.
+/// A place without rules takes what ``NDEFPassReader`` understands; one with rules takes only what they specify.
 ///
 /// ```json
 /// { "uri":  { "host": "club.example", "path": "/m" } }

@@ -2,7 +2,7 @@ import CardTags
 
 /// Where a signing tag puts what into its URL: the names of the parameters, and where the signed part begins.
 ///
-/// It says for the URL what the tag's file settings say by offsets (SDMENCOffset, SDMMACInputOffset, SDMMACOffset).
+/// It sets for the URL what the tag's file settings set by offsets (SDMENCOffset, SDMMACInputOffset, SDMMACOffset).
 ///
 /// Several parts may name the same parameter; then they stand in it one behind the other, in the order of the properties
 /// here. `SDMLayout(piccData: "e", fileData: "e", mac: "e")` has everything in `e`, as NXP's sdm-backend takes it.
@@ -27,8 +27,8 @@ public struct SDMLayout: Sendable, Hashable, Codable {
     /// counter, and for the file data where the code stands directly behind them.
     public var signedFrom: String?
 
-    /// What the tag signs and encrypts with, where it shows its identifier in the open; otherwise the length of
-    /// ``piccData`` tells. In JSON it may be left out for ``Mode/aes``.
+    /// What the tag signs and encrypts with, if it shows its identifier in the open; otherwise the length of
+    /// ``piccData`` determines it. In JSON it may be omitted for ``Mode/aes``.
     public var mode: Mode
 
     /// What a tag signs and encrypts with. A tag that was brought to LRP mode never leaves it.
@@ -95,6 +95,6 @@ extension SDMLayout {
         }
     }
 
-    /// Whether a tag tells both who it is and how often it was read, so that a recorded tap is known again.
+    /// Whether a tag reports both its identifier and how often it was read, so that a recorded tap is recognized.
     var counts: Bool { piccData != nil || uid != nil && counter != nil }
 }

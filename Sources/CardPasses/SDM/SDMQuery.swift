@@ -33,7 +33,7 @@ struct SDMQuery {
         guard let whole = places[name] else { throw .missing(name) }
         let parts = SDMLayout.Part.allCases.filter { layout.name(of: $0) == name }
         guard parts.count > 1 else { return whole }
-        // What of all has no length of its own: that of identifier and counter tells the mode.
+        // What is left for parts without a fixed length: the length of identifier and counter determines the mode.
         var rest = whole.count - parts.reduce(0) { $0 + ($1.digits ?? 0) }
         guard rest >= 0 else { throw .malformed(name) }
         let block = 2 * AES128.blockLength
@@ -52,7 +52,7 @@ struct SDMQuery {
         return start..<start + (part.digits ?? lengths[part] ?? 0)
     }
 
-    /// The bytes of a part, which has so many where a count is given: digits with nothing between them.
+    /// The bytes of a part, which has so many if a count is specified: digits with nothing between them.
     func bytes(_ part: SDMLayout.Part, count: Int? = nil) throws(SDMError) -> [UInt8] {
         let text = String(decoding: bytes[try place(of: part)], as: UTF8.self)
         guard text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "-") && $0 > 0x20 }),
@@ -64,9 +64,9 @@ struct SDMQuery {
 
 /// Identifier and counter of a tap, as the keys of the tap are made of them.
 struct SDMMeta: Hashable {
-    /// 7 bytes, or 4; empty if the tag does not tell it.
+    /// 7 bytes, or 4; empty if the tag omits it.
     var uid: [UInt8] = []
-    /// Three bytes, the least significant first; empty if the tag does not tell it.
+    /// Three bytes, the least significant first; empty if the tag omits it.
     var counterBytes: [UInt8] = []
 
     init(uid: [UInt8] = [], counterBytes: [UInt8] = []) {

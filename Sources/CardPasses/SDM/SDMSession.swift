@@ -85,8 +85,8 @@ public struct SDMKeys: Sendable {
     /// Opens encrypted PICC data (SDMMetaRead); `nil` where the tag shows identifier and counter in the open.
     public var metaRead: SecretKey?
 
-    /// Gives the key of one tag that its codes are made with (SDMFileRead), from the tag's identifier; `nil` for a tag that
-    /// is none of this place, whose code is then wrong.
+    /// Returns the key of one tag that its codes are made with (SDMFileRead), from the tag's identifier; `nil` for a
+    /// tag that is none of this place, whose code is then wrong.
     public var fileRead: @Sendable (_ uid: [UInt8]) -> SecretKey?
 
     /// One key for all tags.
@@ -103,8 +103,8 @@ public struct SDMKeys: Sendable {
 
     /// A key for each tag, in a way of one's own.
     ///
-    /// - Parameter diversified: gives the key of the tag with that identifier (7 bytes, or 4, or none where the tag does
-    ///   not tell it); `nil` if absent.
+    /// - Parameter diversified: returns the key of the tag with that identifier (7 bytes, or 4, or none if the tag
+    ///   omits it); `nil` if absent.
     public init(metaRead: SecretKey?, diversified: @escaping @Sendable (_ uid: [UInt8]) -> SecretKey?) {
         self.metaRead = metaRead
         fileRead = diversified

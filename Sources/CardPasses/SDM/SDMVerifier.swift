@@ -23,7 +23,7 @@ public struct SDMVerifier: Sendable {
 
     /// Checks a URL.
     ///
-    /// - Throws: ``SDMError``. How long it takes does not tell where a wrong code differs, nor whether the tag is known.
+    /// - Throws: ``SDMError``. Its duration reveals neither where a wrong code differs nor whether the tag is known.
     public func verify(_ url: String) throws(SDMError) -> SDMTap {
         let query = SDMQuery(url, layout)
         let mac = try query.bytes(.mac, count: 8)
@@ -86,11 +86,11 @@ public struct SDMVerifier: Sendable {
 
 /// One tap of a signing tag, whose code is right.
 public struct SDMTap: Sendable, Hashable {
-    /// The tag's identifier: 7 bytes, or 4; empty where the tag does not tell it.
+    /// The tag's identifier: 7 bytes, or 4; empty if the tag omits it.
     public var uid: [UInt8]
 
-    /// How often the tag was read, this time included: 0 to FFFFFF. `nil` where the tag does not tell it, and then a
-    /// recorded tap cannot be told from a fresh one.
+    /// How often the tag was read, this time included: 0 to FFFFFF. `nil` if the tag omits it, and then a recorded tap
+    /// cannot be distinguished from a fresh one.
     public var counter: UInt32?
 
     /// What the tag had encrypted of its file, decrypted.
@@ -103,7 +103,7 @@ public struct SDMTap: Sendable, Hashable {
 
 /// A URL is no tap of a signing tag, or its code is wrong.
 ///
-/// It never holds a key, an identifier or what the tag says.
+/// It never holds a key, an identifier or the tag's contents.
 public enum SDMError: PassFault {
     /// The URL lacks a parameter, by its name.
     case missing(String)
@@ -111,7 +111,7 @@ public enum SDMError: PassFault {
     case malformed(String)
     /// There is no key to open what is encrypted.
     case noKey
-    /// The code is not the one that the tag's key gives: another key, or a URL that was changed.
+    /// The code is not the one that the tag's key produces: another key, or a URL that was changed.
     case wrongCode
 
     /// What was attempted and what happened.

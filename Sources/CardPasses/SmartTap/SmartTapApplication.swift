@@ -1,7 +1,7 @@
 import CardCore
 import CardTags
 
-/// What an Android phone says of Smart Tap when it is asked for `OSE.VAS.01`.
+/// What an Android phone reports about Smart Tap when asked for `OSE.VAS.01`.
 public struct SmartTapApplication: Sendable, Hashable {
     /// The oldest and the newest version that it speaks, as numbers of two bytes.
     public var versions: ClosedRange<UInt16>
@@ -9,10 +9,10 @@ public struct SmartTapApplication: Sendable, Hashable {
     /// Whether its own SELECT may be left out.
     public var allowsSkippingSelect: Bool
 
-    /// What the terminal signs to show that it is there now: 32 bytes, or `nil` where SELECT gives it.
+    /// What the terminal signs to show that it is there now: 32 bytes, or `nil` if SELECT returns it.
     public var nonce: [UInt8]?
 
-    /// The phone's key of this tap, a compressed point, where it is told so early.
+    /// The phone's key of this tap, a compressed point, if it is sent this early.
     public var ephemeralKey: [UInt8]?
 
 }
@@ -29,7 +29,7 @@ extension SmartTapApplication {
     /// - Throws: ``SmartTapError/unsupported`` if Smart Tap 2.1 is not offered.
     public init(_ template: BERTLV) throws(SmartTapError) {
         let entries = (template.find(0xA5, 0xBF0C)?.objects ?? []).filter { $0.tag == 0x61 }
-        // Phones that list nothing may have it all the same; SELECT tells.
+        // Phones that list nothing may have it all the same; SELECT shows it.
         let entry = entries.first { $0.find(0x4F)?.value == Self.identifier }
         guard entries.isEmpty || entry != nil else { throw .unsupported }
         let details = entry?.find(0x73)

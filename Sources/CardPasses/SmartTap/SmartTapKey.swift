@@ -2,10 +2,10 @@ import CardCore
 import Crypto
 import Foundation
 
-/// The long-term key of a terminal for passes of Google Wallet: P-256, registered in the Google Pay & Wallet console under
-/// a version, for the collector that the console gave out.
+/// The long-term key of a terminal for passes of Google Wallet: P-256, registered in the Google Pay & Wallet console
+/// under a version, for the collector that the console assigned.
 ///
-/// It is never shown: its text says only whose it is.
+/// It is never shown: its description contains only version and collector.
 public struct SmartTapKey: Sendable {
     /// The collector's number.
     public let collectorID: UInt32

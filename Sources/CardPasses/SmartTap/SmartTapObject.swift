@@ -1,7 +1,7 @@
 import CardCore
 import NDEFCodec
 
-/// Something that a phone gives in a tap: a pass of Google Wallet, or who the customer is.
+/// Something that a phone provides in a tap: a pass of Google Wallet, or who the customer is.
 public struct SmartTapObject: Sendable, Hashable {
     /// What it is.
     public var kind: Kind
@@ -9,7 +9,7 @@ public struct SmartTapObject: Sendable, Hashable {
     /// Who issued it.
     public var issuer: Issuer
 
-    /// The number of the object, 8 bytes where phones tell it.
+    /// The number of the object, 8 bytes if the phone reports it.
     public var objectID: [UInt8]?
 
     /// What the pass is redeemed by (`smartTapRedemptionValue`); for a customer `nil`.

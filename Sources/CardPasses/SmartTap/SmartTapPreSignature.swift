@@ -5,8 +5,8 @@ import Foundation
 /// A signature that shows whose a terminal is, made in advance by whoever holds the long-term key (Smart Tap 2.1 calls it
 /// pre-signed authentication).
 ///
-/// A terminal with it needs no long-term key. What it costs: the phone's own number is not signed, so that a recorded tap
-/// cannot be told from a fresh one. It opens what phones give to this terminal and is kept like a key.
+/// A terminal with it needs no long-term key. What it costs: the phone's own number is not signed, so that a recorded
+/// tap cannot be distinguished from a fresh one. It opens what phones send to this terminal and is kept like a key.
 public struct SmartTapPreSignature: Sendable {
     /// The collector's number.
     public let collectorID: UInt32

@@ -32,20 +32,20 @@ public struct SmartTapReader: Sendable {
 
     /// What came of a tap.
     public struct Finding: Sendable, Hashable {
-        /// What the phone gave.
+        /// What the phone sent.
         public var objects: [SmartTapObject] = []
 
-        /// How far what it gave may be trusted: proven to come from this tap, proven to come from a phone that knows whom
-        /// it talks to, or not proven at all.
+        /// How far the objects may be trusted: proven to come from this tap, proven to come from a phone that knows whom it
+        /// talks to, or not proven at all.
         public var assurance = Pass.Assurance.identifier
 
-        /// The last status word's meaning, where the phone gave nothing or not all.
+        /// The last status word's meaning, if the phone sent nothing or not everything.
         public var status: SmartTapStatus?
 
         /// Why nothing could be read.
         public var error: SmartTapError?
 
-        /// Whether it gave a pass of any kind: who the customer is every phone tells.
+        /// Whether the phone sent a pass of any kind; every phone reports who the customer is.
         package var hasPasses: Bool { objects.contains { $0.kind != .customer } }
     }
 

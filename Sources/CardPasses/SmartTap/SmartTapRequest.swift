@@ -1,11 +1,11 @@
 import Crypto
 
-/// What a terminal asks of a phone, and what it says of itself.
+/// What a terminal asks of a phone, and what it reports about itself.
 public struct SmartTapRequest: Sendable, Hashable {
     /// What kinds of objects are wanted.
     public var services: [Service]
 
-    /// What the terminal can do and is there for (record `pcr`), or `nil` to say nothing. Then data are not compressed.
+    /// The terminal's capabilities and purpose (record `pcr`), or `nil` to omit them. Then data are not compressed.
     public var capabilities: Capabilities?
 
     /// A kind of object: one of ``SmartTapObject/Kind``, several of them, what a wallet keeps in the cloud, or marketing.
@@ -55,7 +55,7 @@ public struct SmartTapRequest: Sendable, Hashable {
     }
 }
 
-/// What a terminal makes up for one tap. Given from outside so that a tap can be made again, byte by byte.
+/// What a terminal makes up for one tap. Passed in so that a tap can be repeated byte by byte.
 public struct SmartTapEntropy: Sendable {
     /// The number of the session, 8 bytes.
     public var session: [UInt8]

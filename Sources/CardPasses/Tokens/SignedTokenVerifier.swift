@@ -227,7 +227,7 @@ public struct SignedTokenVerifier: Sendable {
     }
 }
 
-/// What a signed token says, once its signature and its times are right.
+/// The contents of a signed token, once its signature and its times are right.
 public struct SignedToken: Sendable, Hashable {
     /// What names the member.
     public var id: String

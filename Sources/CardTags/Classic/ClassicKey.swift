@@ -48,7 +48,7 @@ extension ClassicKey: Secret {
 
 /// The keys with which the sectors of a MIFARE Classic are tried.
 ///
-/// The public keys are always among them; more are only those that are given here. No key is ever guessed.
+/// The public keys are always among them, others only if specified here. No key is ever guessed.
 public struct ClassicKeys: Sendable, Hashable {
     private var given: [Place: ClassicKey] = [:]
 
@@ -57,7 +57,7 @@ public struct ClassicKeys: Sendable, Hashable {
         var side: ClassicKey.Side
     }
 
-    /// The key B that a format gives to the sectors.
+    /// The key B that formatting assigns to the sectors.
     ///
     /// It is needed to change the directory, to lock the card and to take it back. With the default, the factory key,
     /// anybody can do so.
@@ -65,7 +65,7 @@ public struct ClassicKeys: Sendable, Hashable {
 
     /// The public keys alone.
     ///
-    /// - Parameter newKeyB: the key B that a format gives to the sectors.
+    /// - Parameter newKeyB: the key B that formatting assigns to the sectors.
     public init(newKeyB: ClassicKey = .factory) {
         self.newKeyB = newKeyB
     }
@@ -73,13 +73,13 @@ public struct ClassicKeys: Sendable, Hashable {
     /// The public keys alone, and the factory key as key B of formatted cards.
     public static let publicKeys = ClassicKeys()
 
-    /// The key that was given for a side of a sector; it is tried before the public ones.
+    /// The key specified for a side of a sector; it is tried before the public ones.
     public subscript(sector: Int, side: ClassicKey.Side) -> ClassicKey? {
         get { given[Place(sector: sector, side: side)] }
         set { given[Place(sector: sector, side: side)] = newValue }
     }
 
-    /// The keys to try for a side of a sector, in order: the one given, the one of its use, the factory's.
+    /// The keys to try for a side of a sector, in order: the one specified, the one of its use, the factory's.
     func candidates(_ sector: Int, _ side: ClassicKey.Side) -> [ClassicKey] {
         var keys: [ClassicKey] = []
         func add(_ key: ClassicKey?) {
@@ -96,6 +96,6 @@ public struct ClassicKeys: Sendable, Hashable {
 }
 
 extension ClassicKeys: Secret {
-    /// How many keys were given, not which.
+    /// How many keys were specified, not which.
     public var description: String { "public MIFARE Classic keys and \(given.count) others" }
 }

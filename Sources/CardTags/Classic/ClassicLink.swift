@@ -26,10 +26,10 @@ struct ClassicLink {
 
     // MARK: Authentication
 
-    /// Whether the card said no to the last key, which is silence: a card that was taken away says the same.
+    /// Whether the card refused the last key, which it does by silence, like a card that was taken away.
     var wasRefused: Bool { isHalted }
 
-    /// Makes sure that the card is still there after it said no.
+    /// Makes sure that the card is still there after a refusal.
     ///
     /// - Throws: ``TagError`` if it is not.
     mutating func confirmPresence() throws(TagError) {

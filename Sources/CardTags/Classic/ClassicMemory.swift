@@ -32,7 +32,7 @@ struct ClassicMemory: TagMemory {
 
     // MARK: Sectors
 
-    /// What the sector's trailer says; it is opened with the public key A, or the one given.
+    /// The contents of the sector's trailer; it is opened with the public key A, or the one specified.
     mutating func sector(_ number: Int) throws(TagError) -> ClassicSector {
         if let known = sectors[number] { return known }
         try open(number)

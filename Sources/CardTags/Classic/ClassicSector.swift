@@ -1,4 +1,4 @@
-/// What the trailer of a sector says, without its keys.
+/// The contents of a sector's trailer, without its keys.
 struct ClassicSector: Hashable {
     var access: AccessConditions
     /// The general purpose byte.
@@ -9,7 +9,7 @@ struct ClassicSector: Hashable {
     /// The same, which nobody may write.
     static let lockedPurpose: UInt8 = 0x43
 
-    /// Reads a trailer; `nil` if its access bits contradict each other, as no card gives them.
+    /// Reads a trailer; `nil` if its access bits contradict each other, as no card returns them.
     init?(trailer: [UInt8]) {
         guard trailer.count == 16, let access = try? AccessConditions(bytes: Array(trailer[6..<9])) else { return nil }
         self.access = access

@@ -16,7 +16,7 @@ public struct MAD: Sendable, Hashable {
 
     private static let firstCount = 15
 
-    /// The sectors of which a directory tells.
+    /// The sectors that a directory describes.
     public static let sectors: [Int] = Array(1...15) + Array(17...39)
 
     /// A directory in which every sector is free.
@@ -56,11 +56,10 @@ public struct MAD: Sendable, Hashable {
     /// Whether there is a second half in sector 16 (MAD2).
     public var hasSecondHalf: Bool { secondInfo != nil }
 
-    /// The version as the general purpose byte of sector 0 tells it: 1 or 2.
+    /// The version as the general purpose byte of sector 0 states it: 1 or 2.
     public var version: Int { hasSecondHalf ? 2 : 1 }
 
-    /// The application of a sector; `nil` for a sector of which the directory does not tell. Setting such a one does
-    /// nothing.
+    /// The application of a sector; `nil` for a sector that the directory does not describe. Setting one for such a sector does nothing.
     public subscript(sector: Int) -> MADApplication? {
         get { index(of: sector).map { applications[$0] } }
         set {

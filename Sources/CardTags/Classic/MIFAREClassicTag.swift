@@ -1,17 +1,17 @@
 import CardCore
 import NDEFCodec
 
-/// A MIFARE Classic whose application directory gives sectors to an NDEF message (NXP AN10787, AN1305).
+/// A MIFARE Classic whose application directory assigns sectors to an NDEF message (NXP AN10787, AN1305).
 ///
-/// The public keys are tried, and those that are given; no key is ever guessed. Ordinary writing touches the data blocks
+/// The public keys are tried, and those specified; no key is ever guessed. Ordinary writing touches the data blocks
 /// of the message's sectors only, never the manufacturer's block, the directory or a sector trailer.
 ///
-/// The cipher of these cards is broken: whoever has the card near can read and copy it. What it says is no proof.
+/// The cipher of these cards is broken: whoever has the card near can read and copy it. Its contents are no proof.
 public struct MIFAREClassicTag: NDEFTag {
     /// The kind of tag.
     public let type = TagType.mifareClassic
 
-    /// The size of the card, as the reader tells it; `nil` if it tells none.
+    /// The size of the card, as the reader reports it; `nil` if it reports none.
     public let size: ClassicSize?
 
     let keys: ClassicKeys
@@ -106,7 +106,7 @@ public struct MIFAREClassicTag: NDEFTag {
     /// Reads the message.
     ///
     /// A card without a directory, or whose directory the known keys do not open, has no place for a message. Nor has one
-    /// whose directory is damaged or cannot be read, for whatever reason: ``readDirectory()`` tells it.
+    /// whose directory is damaged or cannot be read, for whatever reason: ``readDirectory()`` reports it.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         let sectors = try sectorsToRead()
         guard let (_, area, first) = try openArea(in: sectors) else {
@@ -181,10 +181,10 @@ public struct MIFAREClassicTag: NDEFTag {
 }
 
 extension MIFAREClassicTag {
-    /// Makes a card from the factory one that can hold a message: with a directory that gives all its sectors to NDEF,
-    /// the public keys A, and ``ClassicKeys/newKeyB`` as key B.
+    /// Makes a card from the factory one that can hold a message: with a directory that assigns all its sectors to
+    /// NDEF, the public keys A, and ``ClassicKeys/newKeyB`` as key B.
     ///
-    /// Every sector must open with the factory's or the public NDEF key, or with keys that were given, and let its trailer
+    /// Every sector must open with the factory's or the public NDEF key, or with those specified, and let its trailer
     /// be changed; otherwise nothing is written. Sector 0 is written last: a card that was taken away meanwhile is not
     /// yet a formatted one, and can be formatted again. A card that is formatted is left as it is, with its message.
     ///
@@ -356,8 +356,8 @@ extension MIFAREClassicTag {
     /// Makes the message unchangeable for ever: the access bits of its sectors become `078F0F`, with which no key writes
     /// anything, and their general purpose byte `43`. The directory is left as it is.
     ///
-    /// It takes the key B of each sector: the one given for it, ``ClassicKeys/newKeyB`` or the factory's. All of them are
-    /// tried before anything is written. A card that was taken away meanwhile can be locked again.
+    /// It takes the key B of each sector: the one specified for it, ``ClassicKeys/newKeyB`` or the factory's. All of
+    /// them are tried before anything is written. A card that was taken away meanwhile can be locked again.
     public mutating func lock(_ confirmation: PermanentLock) throws(TagError) {
         try confirmation.check(over: memory.link.link.channel, type: type)
         guard let (sectors, area, _) = try openArea() else { throw .notFormatted(.mifareClassic) }

@@ -22,7 +22,7 @@ package struct LRP: Sendable {
         updatedKey = try Self.encrypt(Self.lower, chain)
     }
 
-    /// What an input gives: 16 bytes.
+    /// The output for an input: 16 bytes.
     ///
     /// - Parameter isFinal: whether a last step follows the input's, as it does in everything that leaves the primitive.
     package func evaluate(_ input: [UInt8], isFinal: Bool = true) throws(CryptoFailure) -> [UInt8] {
@@ -34,7 +34,7 @@ package struct LRP: Sendable {
         return isFinal ? try Self.encrypt(AES128.zeroBlock, state) : state
     }
 
-    /// Encrypts whole blocks (LRICB), each with a key of its own that the counter gives.
+    /// Encrypts whole blocks (LRICB), each with a key of its own, derived from the counter.
     ///
     /// - Parameter counter: the counter of the first block, most significant byte first; after the highest comes 0.
     /// - Throws: ``CryptoFailure/wrongLength``.

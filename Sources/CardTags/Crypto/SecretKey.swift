@@ -3,7 +3,7 @@ import Crypto
 
 /// An AES key of 16 bytes.
 ///
-/// It is never shown: its text says only what it is, it cannot be encoded, and comparing two takes the same time
+/// It is never shown: its text states only what it is, it cannot be encoded, and comparing two takes the same time
 /// whether and wherever they differ. Its memory is cleared when it is no longer used.
 public struct SecretKey: Sendable {
     /// The length of a key, in bytes.

@@ -11,7 +11,7 @@ public struct Card: Sendable, Hashable, Encodable {
     /// How surely it is that product.
     public var certainty: Certainty
 
-    /// What was found and what it says, in the order in which it was found.
+    /// The findings and their sources, in the order in which they were found.
     public var evidence: [Evidence] = []
 
     /// Whether its NDEF and memory are anybody's business.
@@ -25,7 +25,7 @@ public struct Card: Sendable, Hashable, Encodable {
 
     /// How surely a product is known.
     public enum Certainty: String, Sendable, Hashable, Encodable, CaseIterable, Comparable {
-        /// Nothing tells it apart from others.
+        /// Nothing distinguishes it from others.
         case possible
         /// What was found is usual for the product and for few others, or comes from the reader's own table.
         case likely
@@ -56,13 +56,13 @@ public struct Card: Sendable, Hashable, Encodable {
         /// Where it comes from.
         public var source: Source
 
-        /// What it says, for people; never an identifier.
+        /// A description for people; it never contains an identifier.
         public var finding: String
     }
 
     /// Where something that was found comes from. The raw values are what JSON shows.
     public enum Source: String, Sendable, Hashable, Encodable, CaseIterable {
-        /// The answer to reset that the reader gave or built.
+        /// The answer to reset that the reader reported or built.
         case atr
         /// ATQA and SAK of anticollision.
         case anticollision

@@ -2,7 +2,7 @@ import CardCore
 
 /// Finds out which product a card is.
 public enum CardIdentifier {
-    /// What the facts of a card tell without asking it anything.
+    /// Identifies a card by its facts, without asking it anything.
     ///
     /// - Parameters:
     ///   - facts: what the reader knows.

@@ -1,4 +1,4 @@
-/// A product, or a family of products where nothing tells them apart.
+/// A product, or a family of products if nothing distinguishes them.
 public struct CardProduct: Sendable, Hashable, Encodable {
     /// The family.
     public var family: CardFamily

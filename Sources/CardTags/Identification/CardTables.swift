@@ -1,6 +1,6 @@
 import CardCore
 
-/// What the makers' data sheets and application notes say of the products: the one place for tables.
+/// The products as the makers' data sheets and application notes describe them: the one place for tables.
 package enum CardTables {
     // MARK: - Type 2: GET VERSION (60), eight bytes
 
@@ -56,7 +56,7 @@ package enum CardTables {
         guard version.count >= 7, version[0] == 0x04 else { return nil }
         let memory = storage(version[5])
         let size = memory.map { $0 >= 1024 ? " \($0 / 1024)K" : "" } ?? ""
-        // The high half of the type tells of the chip under the program, such as a Java card.
+        // The high half of the type describes the chip under the program, such as a Java card.
         switch (version[1] & 0x0F, version[3]) {
         case (0x01, 0x00): return CardProduct(.desfire, "MIFARE DESFire" + size, memory: memory)
         case (0x01, 0x01): return CardProduct(.desfire, "MIFARE DESFire EV1" + size, memory: memory)
@@ -75,14 +75,14 @@ package enum CardTables {
         }
     }
 
-    /// The size in bytes that the storage byte tells: a power of two, or `nil` where it lies between two.
+    /// The size in bytes that the storage byte states: a power of two, or `nil` where it lies between two.
     private static func storage(_ byte: UInt8) -> Int? { byte & 1 == 0 && byte >> 1 < 30 ? 1 << Int(byte >> 1) : nil }
 
     // MARK: - ISO 14443-4: historical bytes
 
     /// The card with those historical bytes, where they are usual for one.
     static func iso14443a4(historicalBytes bytes: [UInt8]) -> (product: CardProduct, certainty: Card.Certainty)? {
-        // Some readers give the whole of DESFire's ATS.
+        // Some readers report the whole of DESFire's ATS.
         if bytes == [0x80] || bytes == [0x06, 0x75, 0x77, 0x81, 0x02, 0x80] {
             return (CardProduct(.desfire, "MIFARE DESFire or NTAG 4xx"), .likely)
         }
@@ -185,7 +185,7 @@ package enum CardTables {
 
     // MARK: - ISO 15693: the identifier
 
-    /// What an identifier says of its chip: E0, maker, then for NXP and ST a product.
+    /// The chip that an identifier names: E0, maker, then for NXP and ST a product.
     static func iso15693(uid: [UInt8]) -> (product: CardProduct, certainty: Card.Certainty)? {
         guard uid.count == 8, uid[0] == 0xE0 else { return nil }
         switch uid[1] {
@@ -199,7 +199,7 @@ package enum CardTables {
         }
     }
 
-    /// NXP: the third byte is the kind, and bits 37 and 36 (counted from 1) of its first kind tell generations apart.
+    /// NXP: the third byte is the kind, and bits 37 and 36 (counted from 1) of its first kind distinguish generations.
     private static func icode(_ uid: [UInt8]) -> CardProduct {
         switch (uid[2], uid[3] >> 3 & 0x03) {
         case (0x01, 0b00): CardProduct(.icode, "ICODE SLI", memory: 112)

@@ -42,8 +42,8 @@ package struct TLVArea {
     ///
     /// - Parameters:
     ///   - memory: where the area is.
-    ///   - place: what the tag says of the area. Its capacity becomes that of the message's block, foreign blocks behind it
-    ///     not counted, since reading stops before them.
+    ///   - place: the area as the tag describes it. Its capacity becomes that of the message's block, foreign blocks
+    ///     behind it not counted, since reading stops before them.
     ///   - limit: the longest message to accept.
     /// - Throws: ``TagError``; ``TagError/corrupt(_:)`` with the address of the block that is wrong.
     func read(from memory: inout some TagMemory, into place: TagArea, limit: Int) throws(TagError) -> TagContent {
@@ -56,8 +56,8 @@ package struct TLVArea {
             do throws(TagError) {
                 content.isInterrupted = try message.isInterrupted(in: &memory)
             } catch {
-                // The byte behind may be one that the reader or a recording does not give: the message is empty all the
-                // same. That the card left is another matter.
+                // The byte behind may be one that the reader or a recording does not return: the message is empty all
+                // the same. That the card left is another matter.
                 guard memory.isRefusal(error) else { throw error }
             }
             return content

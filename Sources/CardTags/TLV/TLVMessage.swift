@@ -62,8 +62,8 @@ package struct TLVMessage {
     /// Where the tag refuses a unit in the middle, as if it were locked, the old message is put back.
     ///
     /// Blocks behind the message (proprietary, or a second message) end the room, and NULLs fill it up to them, since the
-    /// standards let nobody but their owner remove them. What follows an interrupted message cannot be told from what is
-    /// left of an older message, and neither can a run of blocks that is not well-formed: both count as free.
+    /// standards let nobody but their owner remove them. What follows an interrupted message cannot be distinguished
+    /// from what is left of an older one, and neither can a run of blocks that is not well-formed: both count as free.
     ///
     /// - Throws: ``TagError``; ``TagError/tooLarge(length:capacity:)`` before anything was written.
     func write(_ message: [UInt8], to memory: inout some TagMemory) throws(TagError) {

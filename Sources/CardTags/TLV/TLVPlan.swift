@@ -16,7 +16,7 @@ struct TLVPlan {
     /// How many bytes a unit has.
     let size: Int
 
-    /// Reads what is there, so that a memory that is smaller than it says shows before anything is written.
+    /// Reads what is there, so that a memory that is smaller than stated shows before anything is written.
     ///
     /// - Parameters:
     ///   - content: the bytes to write; what does not fit along the cursor is left out.
@@ -51,7 +51,7 @@ struct TLVPlan {
         return true
     }
 
-    /// The index of the first byte in the given units that is not as planned, or `nil`.
+    /// The index of the first byte in the specified units that is not as planned, or `nil`.
     func firstDifference(in memory: inout some TagMemory, where isMeant: (Unit) -> Bool) throws(TagError) -> Int? {
         for unit in units where unit.isChanged && isMeant(unit) {
             for (offset, byte) in unit.new.enumerated() {

@@ -7,7 +7,7 @@ package protocol TagMemory {
     /// How many bytes are written at once, at least 2: a page or a block. Such a write happens or does not.
     var unit: Int { get }
 
-    /// Whether the card is spoken to in its own frames, to which it may say no by silence.
+    /// Whether the card is addressed in its own frames, which it may refuse by silence.
     var usesRawFrames: Bool { get }
 
     /// A byte, from what was read before or from the card.
@@ -31,7 +31,7 @@ extension TagMemory {
     /// Through the reader by default.
     package var usesRawFrames: Bool { false }
 
-    /// Whether the byte is not given, rather than the link to the card broken.
+    /// Whether the byte was refused, rather than the link to the card broken.
     package func isRefusal(_ error: TagError) -> Bool {
         guard case .link(let fault) = error else { return true }
         return usesRawFrames && fault.kind == .timeout

@@ -1,7 +1,7 @@
 /// A tag at the other end of a channel: what every type of tag can do with its NDEF message.
 ///
 /// A tag belongs to the conversation in which it was opened and must not outlive it. ``TagReader/open(over:limits:)``
-/// gives the right one for the card.
+/// returns the right one for the card.
 ///
 /// What a type or a product cannot do throws ``TagError/unsupported(_:attempt:)``. No method but ``lock(_:)`` does
 /// anything that cannot be undone, and none touches lock bits, one-time-programmable bytes, keys or configuration.

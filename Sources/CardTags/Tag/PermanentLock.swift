@@ -26,7 +26,7 @@ extension PermanentLock {
         guard found.bytes == uid.bytes else { throw .wrongCard(expected: uid) }
     }
 
-    /// The identifier of the card, or `nil` if the reader does not tell it.
+    /// The identifier of the card, or `nil` if the reader does not report it.
     static func identifier(over channel: any CardChannel) throws(TagError) -> CardUID? {
         do {
             return try channel.identifier()

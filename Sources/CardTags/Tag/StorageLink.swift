@@ -15,7 +15,7 @@ struct StorageLink {
 
     /// Reads at a block with `FF B0`; whether `block` counts blocks of 4, 8 or 16 bytes is the card's.
     ///
-    /// - Parameter length: how many bytes to ask for, 1...256; 256 asks for what the reader gives.
+    /// - Parameter length: how many bytes to ask for, 1...256; 256 asks for what the reader returns.
     func read(_ block: Int, length: Int, attempt: String) throws(TagError) -> [UInt8] {
         guard let number = UInt16(exactly: block), let command = try? CommandAPDU.readBlock(number, length: length)
         else { throw .protected(attempt: attempt, status: nil) }
@@ -39,7 +39,7 @@ struct StorageLink {
         guard answer.isSuccess else { throw StorageLink.fault(attempt, answer.statusWord) }
     }
 
-    /// Sends a command of class `FF` and gives the answer, whatever its status word.
+    /// Sends a command of class `FF` and returns the answer, whatever its status word.
     func send(_ command: CommandAPDU) throws(TagError) -> ResponseAPDU {
         do {
             return try channel.send(command)
@@ -108,7 +108,7 @@ struct StorageLink {
 }
 
 extension TagError {
-    /// Whether the card or the reader said no, rather than the link being broken.
+    /// Whether the card or the reader refused, rather than the link being broken.
     var isRefusal: Bool {
         switch self {
         case .refused, .protected, .unsupported: true
@@ -123,11 +123,10 @@ extension TagError {
         return error.kind == .timeout && (inFrames || error.isFromAnswer) || error.code?.rawValue == 0x6F01
     }
 
-    /// Whether card or reader gave an answer, and be it one that cannot be used, or the card's silence to a frame.
+    /// Whether the card or the reader answered, even if unusably or by the card's silence to a frame.
     ///
-    /// As long as nothing was seen that belongs to a message, all of these mean that there is none to be seen: a card that
-    /// is no tag may answer in any way, at every tap. What the backend reports of link, reader and service is not among
-    /// them.
+    /// As long as nothing was seen that belongs to a message, all of these mean that there is none: a card that is no
+    /// tag may answer in any way, at every tap. What the backend reports of link, reader and service is not among them.
     func isAnswer(inFrames: Bool) -> Bool {
         switch self {
         case .refused, .protected, .unsupported: true

@@ -54,7 +54,7 @@ public struct TagArea: Sendable, Hashable {
         /// It takes a key or a password, in a way that the maker of the tag decides; the number is the tag's.
         case proprietary(UInt8)
 
-        /// What the field of a tag says: 0 is everybody, the value of all ones nobody.
+        /// The access in the field of a tag: 0 is everybody, the value of all ones nobody.
         package init(_ value: UInt8, never: UInt8) {
             self = value == 0 ? .free : value == never ? .never : .proprietary(value)
         }

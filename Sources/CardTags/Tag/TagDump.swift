@@ -32,7 +32,7 @@ public struct TagDump: Sendable, Hashable {
     }
 }
 
-/// What reading a tag gave.
+/// The result of reading a tag.
 public struct TagContent: Sendable, Hashable {
     /// The kind of tag, or `nil` for a card that is no tag or of a kind that is not read.
     public var type: TagType?
@@ -47,7 +47,7 @@ public struct TagContent: Sendable, Hashable {
     /// be written again, or made a clean empty tag with ``NDEFTag/repairNDEF()``.
     public var isInterrupted: Bool
 
-    /// Creates what reading a tag gave.
+    /// Creates the result of reading a tag.
     public init(type: TagType?, ndef: TagNDEF, area: TagArea? = nil, isInterrupted: Bool = false) {
         self.type = type
         self.ndef = ndef

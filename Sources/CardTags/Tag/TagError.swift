@@ -12,16 +12,16 @@ public enum TagError: Error, Sendable, Hashable {
     case refused(attempt: String, status: StatusWord)
 
     /// The message, or a part of it, cannot be read without a key or a password. `status` is the card's status word;
-    /// it is `nil` where the card gave other bytes instead (a Type 2 tag begins again with page 0).
+    /// it is `nil` if the card returned other bytes instead (a Type 2 tag begins again with page 0).
     case protected(attempt: String, status: StatusWord?)
 
-    /// What the tag says of itself is not consistent, as after a torn write.
+    /// The tag's description of itself is not consistent, as after a torn write.
     case corrupt(Corruption)
 
     /// The tag follows a mapping whose major version this reader does not know.
     case unsupportedVersion(TagType, TagArea.Version)
 
-    /// The message is longer than the reader was told to accept. Nothing of it was read.
+    /// The message is longer than the specified limit. Nothing of it was read.
     case tooLong(length: Int, limit: Int)
 
     /// The message to write is longer than the tag has room for. Nothing was written.
@@ -40,8 +40,8 @@ public enum TagError: Error, Sendable, Hashable {
     /// This type of tag or this reader cannot do so. `attempt` is read after "could not".
     case unsupported(TagType?, attempt: String)
 
-    /// The key or password that was given is not the card's. `attempt` is read after "could not"; `attemptsLeft` is how
-    /// often the card may be asked again, where it tells.
+    /// The specified key or password is not the card's. `attempt` is read after "could not"; `attemptsLeft` is how
+    /// often the card may be asked again, if it reports that.
     case wrongKey(attempt: String, attemptsLeft: Int?)
 
     /// The card on the reader is not the one that was named. Nothing was written.
@@ -79,7 +79,7 @@ public enum TagError: Error, Sendable, Hashable {
             case smallCommands(length: Int)
             /// The capability container does not name which file holds the message.
             case noFileControl
-            /// The file control block has another length than the standard gives it.
+            /// The file control block has another length than the standard specifies.
             case fileControlLength(Int)
             /// The file identifier is one that the standard keeps for something else.
             case reservedFile(UInt16)
@@ -119,7 +119,7 @@ extension TagError {
         }
     }
 
-    /// The card's status word, if it gave one.
+    /// The card's status word, if it returned one.
     public var status: StatusWord? {
         switch self {
         case .refused(_, let status): status

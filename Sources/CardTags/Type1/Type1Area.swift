@@ -18,7 +18,7 @@ struct Type1Area: TagMemory {
 
     /// Looks for control blocks and leaves out what they reserve.
     ///
-    /// - Parameter end: the address behind the memory, as the capability container tells it.
+    /// - Parameter end: the address behind the memory, as the capability container states it.
     init(_ memory: inout Type1Memory, end: Int) throws(TagError) {
         var cursor = TLVCursor(start: Type1Area.start, end: end)
         cursor.exclude(Type1Area.reserved)

@@ -103,7 +103,7 @@ struct Type1Memory {
     private mutating func readRaw(_ number: Int, attempt: String) throws(TagError) -> [UInt8] {
         guard !isStatic else { throw .protected(attempt: attempt, status: nil) }
         let padding: [UInt8] = Array(repeating: 0, count: 8)
-        // A segment is 16 blocks; a card that does not give it may give the block.
+        // A segment is 16 blocks; a card that does not return it may return the block.
         let segment = UInt8((number / 16) << 4)
         do throws(TagError) {
             let answer = try link.transceive([Command.readSegment, segment] + padding + echo, attempt: attempt)

@@ -17,7 +17,7 @@ public struct NTAG {
         link = Type2Link(channel)
     }
 
-    /// What a chip says of itself.
+    /// A chip's description of itself.
     public struct Version: Sendable, Hashable {
         /// The eight bytes of the answer.
         public let bytes: [UInt8]
@@ -71,7 +71,7 @@ public struct NTAG {
         return bytes
     }
 
-    /// Gives the password (PWD_AUTH, `1B`). The tag is open until it is powered anew or refuses a command.
+    /// Sends the password (PWD_AUTH, `1B`). The tag is open until it is powered anew or refuses a command.
     ///
     /// It is sent once, and never again if it was refused: a chip can be set (AUTHLIM) to stay closed for ever after 1 to
     /// 7 wrong passwords. That limit is read first, where it may be read, so that a refusal describes how many attempts
@@ -118,7 +118,7 @@ public struct NTAG {
         }
     }
 
-    /// AUTHLIM: how many wrong passwords the tag allows; `nil` if it sets no limit or does not tell.
+    /// AUTHLIM: how many wrong passwords the tag allows; `nil` if it sets no limit or does not report it.
     private func attemptLimit() throws(TagError) -> Int? {
         guard let page = Type2Product.named(byVersion: try version().bytes)?.configurationPage,
             let address = UInt8(exactly: page + 1)

@@ -26,7 +26,7 @@ struct Type2Link {
 
     /// Sends a command that is answered with four bits; whether they state that it was done.
     ///
-    /// Readers that handle the acknowledgement themselves give it as a byte, or nothing at all.
+    /// Readers that handle the acknowledgement themselves return it as a byte, or nothing at all.
     func acknowledges(_ bytes: [UInt8], _ attempt: String) throws(TagError) -> Bool {
         let frame = try exchange(bytes, attempt)
         if frame.bytes.isEmpty { return true }

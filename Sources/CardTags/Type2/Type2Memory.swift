@@ -2,7 +2,7 @@ import CardCore
 
 /// The pages of a Type 2 tag, read when they are first asked for.
 ///
-/// A tag's READ gives four pages and begins again with page 0 behind the last page that it may give, be it the end of
+/// A tag's READ returns four pages and begins again with page 0 behind the last page that it may return, the end of
 /// its memory or of what is readable without a password. What was read is therefore compared with pages 0 to 3, and
 /// pages that only repeat them are never taken for content.
 struct Type2Memory: TagMemory {
@@ -14,7 +14,7 @@ struct Type2Memory: TagMemory {
 
     let link: StorageLink
     var usesRawFrames: Bool { link.usesRawFrames }
-    /// How many bytes to ask for: 16, or 4 from a reader that gives a page at a time.
+    /// How many bytes to ask for: 16, or 4 from a reader that returns a page at a time.
     private var step = 16
     private(set) var header: [UInt8] = []
     private var pages: [Int: ArraySlice<UInt8>] = [:]
@@ -24,14 +24,14 @@ struct Type2Memory: TagMemory {
         link = StorageLink(channel)
     }
 
-    /// Page 3, the capability container. Pages 0 to 2 are read with it where the tag gives them.
+    /// Page 3, the capability container. Pages 0 to 2 are read with it if the tag returns them.
     mutating func readContainer() throws(TagError) -> [UInt8] {
         if header.isEmpty { header = try readHeader() }
         return Array(header.suffix(4))
     }
 
-    /// Pages 0 to 3, or page 3 alone where pages 0 to 2 are not given: then nothing can be compared with them. That is so
-    /// in a recording made by a program that did not read them.
+    /// Pages 0 to 3, or page 3 alone if pages 0 to 2 are refused: then nothing can be compared with them. That is so in
+    /// a recording made by a program that did not read them.
     private mutating func readHeader() throws(TagError) -> [UInt8] {
         do {
             var bytes: [UInt8] = []
@@ -56,11 +56,11 @@ struct Type2Memory: TagMemory {
         return try load(number)
     }
 
-    /// Whether the tag gives that page, from 4 on.
+    /// Whether the tag returns that page, from 4 on.
     ///
-    /// A tag that was asked for a page that it does not give waits to be selected again, which PC/SC readers do by
-    /// themselves. Its "no" counts only if it still gives page 0 and then says no once more: a tag that is leaving the
-    /// field must not look like a smaller one.
+    /// A tag that was asked for a page that it does not return waits to be selected again, which PC/SC readers do by
+    /// themselves. Its refusal counts only if it still returns page 0 and then refuses once more: a tag that is leaving
+    /// the field must not look like a smaller one.
     mutating func gives(_ number: Int) throws(TagError) -> Bool {
         for _ in 0..<2 {
             do {
@@ -98,7 +98,7 @@ struct Type2Memory: TagMemory {
     }
 
     private mutating func load(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
-        // A reader that drops the high byte of the address would give page 0 for page 256, and so on.
+        // A reader that drops the high byte of the address would return page 0 for page 256, and so on.
         if page >= 256, !hasProbedHighPages {
             hasProbedHighPages = true
             if try startsOver(at: 256) { throw .protected(attempt: attempt(256), status: nil) }
@@ -128,8 +128,8 @@ struct Type2Memory: TagMemory {
         return block[0..<4]
     }
 
-    /// The page out of a block that begins up to three pages before it, for a tag or a recording that gives blocks but
-    /// does not let one begin with every page.
+    /// The page out of a block that begins up to three pages before it, for a tag or a recording that returns blocks
+    /// but does not let one begin with every page.
     private mutating func findInBlock(before page: Int) throws(TagError) -> ArraySlice<UInt8>? {
         for start in stride(from: page - 1, through: max(4, page - 3), by: -1) {
             guard let block = try fetchIfGiven(start), block.count >= 4 * (page - start + 1) else { continue }
@@ -143,7 +143,7 @@ struct Type2Memory: TagMemory {
         return nil
     }
 
-    /// Whether reading from that page on gives pages 0 to 3 again, or is refused.
+    /// Whether reading from that page on returns pages 0 to 3 again, or is refused.
     private mutating func startsOver(at page: Int) throws(TagError) -> Bool {
         var bytes: [UInt8] = []
         do {
@@ -156,7 +156,7 @@ struct Type2Memory: TagMemory {
         return header.count == 16 && bytes.prefix(16).elementsEqual(header)
     }
 
-    /// A block, or `nil` if it is not given. That the link broke is never taken for that.
+    /// A block, or `nil` if it is refused. A broken link is never taken for that.
     private mutating func fetchIfGiven(_ page: Int) throws(TagError) -> ArraySlice<UInt8>? {
         do {
             return try fetch(page)
@@ -168,7 +168,7 @@ struct Type2Memory: TagMemory {
 
     func attempt(_ page: Int) -> String { "read page \(page) of the tag" }
 
-    /// Reads 1 to 4 pages, as many as the reader gives.
+    /// Reads 1 to 4 pages, as many as the reader returns.
     private mutating func fetch(_ page: Int) throws(TagError) -> ArraySlice<UInt8> {
         let data = usesRawFrames ? try fetchRaw(page) : try fetchThroughReader(page)
         guard data.count >= 4 else { throw StorageLink.broken(attempt(page), "\(data.count) bytes in place of a page") }
@@ -191,7 +191,7 @@ struct Type2Memory: TagMemory {
     private mutating func fetchThroughReader(_ page: Int) throws(TagError) -> [UInt8] {
         var answer = try send(page, length: step)
         if step == 16, answer.statusWord == .wrongLength || isRefusedAsBlock(answer, page) {
-            // Single pages only are given, or none of a block that reaches over the end of the memory.
+            // Only single pages are returned, or none of a block that reaches over the end of the memory.
             answer = try send(page, length: 4)
             if answer.isSuccess, page < 4 { step = 4 }
         }

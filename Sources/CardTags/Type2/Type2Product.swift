@@ -122,7 +122,7 @@ extension Type2Memory {
             case .refusal: hasNoVersion = true
             }
         } catch .unsupported {
-            // Then its size must tell.
+            // Then its size must identify it.
         } catch {
             // Chips without this command may stay silent.
             guard let kind = error.readerError?.kind, kind == .timeout || kind == .communication else { throw error }
@@ -131,7 +131,7 @@ extension Type2Memory {
         // A tag that was asked for what it does not know waits to be selected again.
         if hasNoVersion { try? link.channel.reset() }
         _ = try readWholeHeader()
-        // The chips by the first page that each does not give. An Ultralight C keeps its key at 2C to itself.
+        // The chips by the first page that each does not return. An Ultralight C keeps its key at 2C to itself.
         let layouts: [(missing: Int, found: Type2Product?)] = [
             (0x10, .ultralight), (0x14, .ultralightEV1Small), (0x29, .ultralightEV1Large), (0x2A, nil),
             (0x2C, .ultralightC), (0x2D, .ntag213), (0x86, nil), (0x87, .ntag215), (0xE6, nil), (0xE7, .ntag216),
@@ -140,8 +140,8 @@ extension Type2Memory {
             guard let found = layout.found, !hasNoVersion || found == .ultralight || found == .ultralightC else {
                 return nil
             }
-            // A smaller chip, such as an Ultralight Nano, does not give the missing page either. Four pages in a row, since
-            // some of those behind its end may show its first pages again.
+            // A smaller chip, such as an Ultralight Nano, refuses the missing page too. Four pages in a row, since some
+            // of those behind its end may show its first pages again.
             for page in found.lastUserPage - 3...found.lastUserPage where try !gives(page) { return nil }
             return found
         }

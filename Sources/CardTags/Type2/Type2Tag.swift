@@ -3,9 +3,8 @@ import NDEFCodec
 
 /// A Type 2 tag (NFC Forum, Type 2 Tag): MIFARE Ultralight, NTAG21x and their kin.
 ///
-/// Only the pages that are needed are read, each once. Writing touches pages of the data area and nothing else, and only
-/// where these pages cannot be lock bytes, configuration or a password of some chip, whatever the capability container
-/// says.
+/// Only the pages needed are read, each once. Writing touches pages of the data area and nothing else, and only where
+/// these cannot be lock bytes, configuration or a password of some chip, whatever the capability container states.
 public struct Type2Tag: NDEFTag {
     /// The kind of tag.
     public let type = TagType.type2
@@ -28,7 +27,7 @@ public struct Type2Tag: NDEFTag {
     /// - Parameters:
     ///   - channel: a PC/SC reader's, which reads pages with `FF B0`, or one that exchanges raw frames.
     ///   - limits: ``NDEFLimits/message`` is the longest message to accept.
-    ///   - password: the 4 bytes of an NTAG21x's or Ultralight EV1's password; it is given once, before the first
+    ///   - password: the 4 bytes of an NTAG21x's or Ultralight EV1's password; it is sent once, before the first
     ///     command, see ``NTAG/authenticate(password:expecting:)``.
     ///   - acknowledgement: the 2 bytes that the tag must answer to it; `nil` takes any.
     public init(
@@ -75,14 +74,14 @@ public struct Type2Tag: NDEFTag {
 
     // MARK: Parts
 
-    /// What the capability container says.
+    /// The contents of the capability container.
     struct Place {
         var area: TLVArea
         var access: TagArea
         var sizeByte: UInt8
     }
 
-    /// Gives the password if there is one to give and the tag has not taken it yet.
+    /// Sends the password if there is one and the tag has not taken it yet.
     mutating func open() throws(TagError) {
         guard let password, !isOpen else { return }
         try ntag.authenticate(password: password, expecting: acknowledgement)
@@ -119,7 +118,7 @@ public struct Type2Tag: NDEFTag {
         return place.area
     }
 
-    /// Runs something that writes. A tag that refuses a command forgets that it was given the password.
+    /// Runs something that writes. A tag that refuses a command forgets that it was sent the password.
     mutating func closing<Result>(_ body: (inout Type2Tag) throws(TagError) -> Result) throws(TagError) -> Result {
         do {
             return try body(&self)
@@ -131,7 +130,7 @@ public struct Type2Tag: NDEFTag {
 }
 
 extension Type2Tag {
-    /// Reads all pages. A password or key is never shown, even where a chip would give it.
+    /// Reads all pages. A password or key is never shown, even where a chip would return it.
     ///
     /// - Throws: ``TagError`` if the link to the tag fails.
     public mutating func dump() throws(TagError) -> TagDump {
@@ -272,7 +271,7 @@ extension Type2Tag {
         try closing { tag throws(TagError) in try tag.setLocks(of: product) }
     }
 
-    /// The tag's own word, and the reader's where it gives one.
+    /// Compares the identifier that the tag contains, and the one that the reader reports, if any.
     private mutating func checkIdentifier(_ confirmation: PermanentLock) throws(TagError) {
         let header = try memory.readWholeHeader()
         let own = Array(header[0..<3] + header[4..<8])

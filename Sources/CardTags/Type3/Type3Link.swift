@@ -12,7 +12,7 @@ struct Type3Link {
     /// Whether the card has the NDEF system: it was polled for, and answered.
     var hasSystem: Bool { !idm.isEmpty }
 
-    /// The service that the reader was told to use, if it wants to be named.
+    /// The service selected in the reader, if the reader requires that.
     private var selectedService: UInt16?
 
     /// The system that cards with NDEF answer to.
@@ -56,7 +56,7 @@ struct Type3Link {
             } catch {
                 guard error.isRefusal || (ifAnswered && error.isAnswer(inFrames: false)) else { throw error }
             }
-            // Some readers want to be told the service first.
+            // Some readers require the service to be selected first.
             if try select(Type3Link.readService) {
                 do throws(TagError) {
                     return try read(0, count: 1)
@@ -102,7 +102,7 @@ struct Type3Link {
 
     // MARK: Blocks
 
-    /// Reads so many blocks, as many at once as the way allows and `limit` says.
+    /// Reads `count` blocks, as many at once as the way and `limit` allow.
     mutating func read(_ first: Int, count: Int, limit: Int = 1) throws(TagError) -> [UInt8] {
         var bytes: [UInt8] = []
         var block = first
@@ -131,7 +131,7 @@ struct Type3Link {
         return Array(answer[13...])
     }
 
-    /// Writes blocks, as many at once as the way allows and `limit` says.
+    /// Writes blocks, as many at once as the way and `limit` allow.
     mutating func write(_ first: Int, _ bytes: [UInt8], limit: Int = 1) throws(TagError) {
         let count = bytes.count / 16
         var index = 0

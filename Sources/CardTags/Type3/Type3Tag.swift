@@ -27,7 +27,7 @@ public struct Type3Tag: NDEFTag {
         guard let attributes = Type3Attributes(block: block) else {
             // Only the card's answer to a poll states that this is the NDEF system's block.
             if ifSeen, !link.hasSystem { return nil }
-            // A reader that reads blocks of any system gives those of cards without NDEF too.
+            // A reader that reads blocks of any system returns those of cards without NDEF too.
             guard let version = block.first, version >> 4 == 1 else { return nil }
             throw .corrupt(.init(.wrongChecksum, offset: 14))
         }

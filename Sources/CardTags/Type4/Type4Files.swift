@@ -48,7 +48,7 @@ package struct Type4Files {
         return false
     }
 
-    /// Cards refuse an application that they do not have in many ways. Execution errors (`64xx` to `66xx`, `6Fxx`) say
+    /// Cards refuse an application that they do not have in many ways. Execution errors (`64xx` to `66xx`, `6Fxx`) mean
     /// that something went wrong instead.
     static func meansAbsent(_ status: StatusWord) -> Bool {
         switch status.sw1 {
@@ -96,7 +96,7 @@ package struct Type4Files {
             }
             guard !data.isEmpty else { throw .corrupt(.init(.endsEarly(missing: missing), offset: offset, file: file)) }
             if data.count < asked {
-                // A card or reader that gives less than was asked for is not asked for more than that again.
+                // A card or reader that returns less than was asked for is not asked for more than that again.
                 chunk = max(data.count, Type4Tag.containerLength)
                 if data.count < min(asked, Type4Tag.containerLength) { shortAnswersLeft -= 1 }
                 guard shortAnswersLeft >= 0 else {

@@ -46,8 +46,8 @@ public struct Type4Tag: NDEFTag {
             do throws(TagError) {
                 isInterrupted = try self.isInterrupted(file)
             } catch {
-                // A card or a recording that does not give the byte behind has an empty message all the same. That the
-                // card left is another matter.
+                // A card or a recording that does not return the byte behind has an empty message all the same. That
+                // the card left is another matter.
                 if case .link = error { throw error }
             }
             return TagContent(type: .type4, ndef: .empty, area: file.area, isInterrupted: isInterrupted)
@@ -264,8 +264,8 @@ extension Type4Tag {
 extension Type4Tag {
     /// Writes a message in place of the one that is there; see ``NDEFTag/writeNDEF(_:)``.
     ///
-    /// The length is set to 0, the message is written and read back, and the length comes last, in one command. Behind an
-    /// empty message follows a zero, by which it is told from an interrupted one.
+    /// The length is set to 0, the message is written and read back, and the length comes last, in one command. A zero
+    /// behind an empty message distinguishes it from an interrupted one.
     public mutating func writeNDEF(_ message: [UInt8]) throws(TagError) {
         guard let file = try openFile() else { throw .notFormatted(.type4) }
         try write(message, to: file)
@@ -300,12 +300,12 @@ extension Type4Tag {
         if length > file.area.capacity { try write([], to: file) }
     }
 
-    /// Makes the message unchangeable for ever: the capability container says from then on that it may not be written
+    /// Makes the message unchangeable for ever: the capability container states from then on that it may not be written
     /// (NFC Forum, Type 4 Tag: read-only state), or, where the container cannot be written, the card's own command takes
     /// the right away.
     ///
     /// Whoever keeps to the standard does not write the message from then on. A card that goes on taking writes to its
-    /// container can be unlocked by a program that does not; ``keepsLock()`` tells.
+    /// container can be unlocked by a program that does not; ``keepsLock()`` reports whether the card keeps its lock.
     ///
     /// - Throws: ``TagError``; ``TagError/wrongCard(expected:)`` before anything was written.
     public mutating func lock(_ confirmation: PermanentLock) throws(TagError) {

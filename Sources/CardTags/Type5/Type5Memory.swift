@@ -7,7 +7,7 @@ struct Type5Memory: TagMemory {
         didSet { if unit != oldValue { content = [:] } }
     }
 
-    /// How many blocks there are, where the card told.
+    /// How many blocks there are, if the card reported it.
     private(set) var blocks: Int?
 
     /// The first address that belongs to the message; what is before it is never written.
@@ -85,7 +85,7 @@ struct Type5Memory: TagMemory {
     mutating func measure() throws(TagError) {
         if let (count, size) = try systemInformation() {
             blocks = count
-            // In its own frames the card gives whole blocks: how long block 0 is counts more than what it says.
+            // In its own frames the card returns whole blocks: the length of block 0 counts more than the stated one.
             if !usesRawFrames, (4...32).contains(size) { unit = size }
             return
         }
@@ -103,7 +103,7 @@ struct Type5Memory: TagMemory {
         }
     }
 
-    /// The number of blocks and their size, or `nil` where neither card nor reader tells.
+    /// The number of blocks and their size, or `nil` if neither card nor reader reports them.
     private func systemInformation() throws(TagError) -> (count: Int, size: Int)? {
         let answer: [UInt8]
         do throws(TagError) {
@@ -121,7 +121,7 @@ struct Type5Memory: TagMemory {
 
     // MARK: Raw frames
 
-    /// Sends a request and gives what follows the flags of the answer.
+    /// Sends a request and returns what follows the flags of the answer.
     private func exchange(
         _ command: UInt8,
         _ parameters: [UInt8],
@@ -172,7 +172,7 @@ struct Type5Memory: TagMemory {
         return block
     }
 
-    /// Whether a block is locked; `nil` where neither card nor reader tells.
+    /// Whether a block is locked; `nil` if neither card nor reader reports it.
     func isLocked(_ number: Int) throws(TagError) -> Bool? {
         guard usesRawFrames, (0...0xFFFF).contains(number) else { return nil }
         let (command, address) = Type5Memory.address(number, Command.readSingle, Command.extendedReadSingle)

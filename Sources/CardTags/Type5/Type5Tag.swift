@@ -29,7 +29,7 @@ public struct Type5Tag: NDEFTag {
 
     /// The first byte of a capability container: blocks with numbers of one byte, or of two.
     private static let magics: Set<UInt8> = [0xE1, 0xE2]
-    /// A feature of tags before the standard: the memory is larger than the size byte can say.
+    /// A feature of tags before the standard: the memory is larger than the size byte can state.
     private static let overflow: UInt8 = 0x04
 
     private mutating func readContainer(ifAnswered: Bool = false) throws(TagError) -> Container? {

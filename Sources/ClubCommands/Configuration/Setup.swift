@@ -229,7 +229,7 @@ private final class Interview {
             guard let place = ListenAddress(address), Int(address).map({ $0 > 9 }) ?? true else {
                 throw WrongAnswer("Write 1, 2 or 3, or an address and a port, such as 127.0.0.1:8080.")
             }
-            let service = Diagnosis.serviceSandbox(reading: draft.path, on: Machine())
+            let service = MachineDiagnosis.serviceSandbox(reading: draft.path, on: Machine())
             guard place.port >= lowest || service?.mayUseAllPorts == true else {
                 throw WrongAnswer(
                     "Only root may listen on ports below \(lowest), and the kiosk is not root. \(KioskFile.portHint)"
@@ -406,7 +406,7 @@ private struct KioskDraft {
         throw WrongAnswer("This cannot be written into \(path). Write it by hand.")
     }
 
-    /// The readers of the file, or all, set as it says.
+    /// The readers of the file, or all, set as it specifies.
     func readers(all: Bool = false) throws -> ReaderOptions {
         let arguments = file.arguments().filter {
             $0.hasPrefix("--smart-reader") || !all && $0.hasPrefix("--reader=")
@@ -575,7 +575,7 @@ extension ListenAddress {
 
 /// The kiosk as a service of systemd.
 private enum Service {
-    static let name = Diagnosis.service
+    static let name = MachineDiagnosis.service
 
     /// Refuses where no service reads that file.
     static func require(reading file: String) async throws {

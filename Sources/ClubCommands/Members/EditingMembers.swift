@@ -6,9 +6,9 @@ import ToolSupport
 /// A custom field and its value, as a person writes them: `NAME=TEXT`, or `NAME:=JSON`.
 struct FieldArgument: Sendable, Hashable {
     var name: String
-    /// What was said to be JSON.
+    /// The value if it was written as JSON.
     var value: FieldValue?
-    /// What was not.
+    /// The value if it was written as text.
     var text = ""
 
     init(argument: String) throws {
@@ -212,7 +212,7 @@ struct MembersTags: MemberChange {
     func message(_ details: MemberDetails) -> String { "Changed the tags of \(details.caption)." }
 
     func unchanged(_ details: MemberDetails) -> String? {
-        // A tag that is named is said anew.
+        // A tag that is named is recorded anew.
         clear || add.isEmpty ? "The tags of \(details.caption) are so already; nothing was changed." : nil
     }
 }

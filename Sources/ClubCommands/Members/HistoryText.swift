@@ -2,7 +2,7 @@ import ClubKit
 import Foundation
 import ReaderKit
 
-// What a history says to people, in the time zone of this machine and without JSON.
+// A history in words for people, in the time zone of this machine and without JSON.
 
 extension FormerValue {
     /// Until when it was the value. What is not known comes first.
@@ -105,7 +105,7 @@ extension AuditEntry {
         case ("before", .string(let text)):
             let time = ISO8601.date(text)
             return "before \(time.map { LocalTime.text($0) } ?? text)"
-        // That somebody is blocked or not is said by what was done.
+        // Whether somebody is blocked follows from the action.
         case ("blocked", .null), ("blocked", .string("")): return nil
         case ("tags", .array([])): return "none"
         case ("tags", _), ("card", _): return value.words

@@ -135,7 +135,7 @@ struct HeldCard: ExitCoded, CustomStringConvertible {
             """
     }
 
-    /// Does the work; where the card is somebody else's, the error says whose.
+    /// Does the work; where the card is somebody else's, the error names them.
     static func naming(
         _ club: Club,
         _ card: String,

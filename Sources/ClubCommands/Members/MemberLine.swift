@@ -110,7 +110,7 @@ protocol MemberDisplay: ClubCommand {
 
     func message(_ details: MemberDetails) -> String
 
-    /// What to say if the member is as before, where that means that nothing was written.
+    /// The message if the member is as before, where that means that nothing was written.
     func unchanged(_ details: MemberDetails) -> String?
 }
 

@@ -70,7 +70,7 @@ final class MessageConnection {
                 Glibc.send(file, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
-            // The kiosk may have said why it hangs up.
+            // The kiosk may have reported why it hangs up.
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

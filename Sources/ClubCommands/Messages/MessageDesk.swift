@@ -118,8 +118,8 @@ final class MessageDesk: Sendable {
         guard let first = messages.first else { return }
         let ids = Set(messages.map(\.id))
         guard isReplay else {
-            // Processing them may take long, and the next tap is not to wait. What the inbox says is reported by those
-            // who look at it now and then.
+            // Processing them may take long, and the next tap is not to wait. What the inbox contains is reported by
+            // those who look at it now and then.
             try? await router.takeUp(ids)
             return
         }
@@ -155,7 +155,7 @@ final class MessageDesk: Sendable {
         }
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func tell(_ result: RoutingResult) async {
         // Where it cannot be written, the next tap ends the kiosk.
@@ -244,7 +244,7 @@ extension MessageDesk {
 
     static let ownNames: Set = ["announcement", "trigger", "block", "unblock", "scenarios", "state"]
 
-    /// Everything but cards. What the application says itself has other ways.
+    /// Everything but cards. The application's own messages go other ways.
     private static let sources: Set<MessageSource.Kind> = [.socket, .directory, .hub, .command]
 
     private struct Announcement: Decodable, Sendable {

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import ToolSupport
 
-/// Shows what scenarios were charged with, and says so to the club once the line has really been written.
+/// Shows what scenarios were charged with, and reports that to the club once the line has really been written.
 ///
 /// So whenever the kiosk is killed, what was charged and not shown is still to be delivered, and is when it runs again.
 /// A line whose end the kiosk did not live to see is shown a second time, with the same identifier; none is lost.

@@ -17,7 +17,7 @@ struct KioskScreen {
     ///   - theme: the theme; `nil` shows no screen anywhere.
     ///   - isInTerminal: whether the terminal shows the screen.
     ///   - model: what is shown.
-    ///   - application: becomes idle when the theme says so.
+    ///   - application: becomes idle when the theme specifies it.
     ///   - lines: what would be printed meanwhile, and is not in a terminal that shows the screen.
     ///   - show: is called with a theme that was changed.
     ///   - report: is called with what is wrong with a theme that was changed; the former one stays.

@@ -59,7 +59,7 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
         else { return nil }
         let file = words[index]
         words[index] = "-"
-        // A stream has no name that says it.
+        // A stream has no name that identifies the format.
         if words[verb - 1] != "visits", !words.contains(where: { $0.hasPrefix("--type") }) {
             words += ["--type", TransferFormat(pathExtension: (file as NSString).pathExtension)?.rawValue ?? ""]
         }
@@ -80,7 +80,7 @@ struct AnothersClub: ExitCoded, CustomStringConvertible {
             while Self.fault(folder, F_OK) == ENOENT { folder = FileSteps.folder(of: String(folder.dropLast())) }
             fault = Self.fault(folder, W_OK | X_OK)
         }
-        // What this user's own rights, a full disk or a read-only one hinder is told by whoever opens it.
+        // What this user's own rights, a full disk or a read-only one hinder is reported by whoever opens it.
         guard fault == EACCES, let status = status(path), status.st_uid != geteuid() else { return }
         if status.st_uid == 0, let owner = OtherUser.first(onWayTo: path) {
             throw MisplacedDatabase(path: path, owner: owner)

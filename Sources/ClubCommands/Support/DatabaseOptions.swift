@@ -23,7 +23,7 @@ struct DatabaseOptions: ParsableArguments, Sendable {
 
     private static let found = Mutex<ClubPlace?>(nil)
 
-    /// Where the club is, and the kiosk's file that says so. Root works as the user to whom it belongs from then on.
+    /// Where the club is, and the kiosk's file that names it. Root works as the user to whom it belongs from then on.
     ///
     /// - Throws: ``AnothersClub`` if this user may not use it; ``KioskFileError``.
     func place() throws -> ClubPlace {
@@ -76,8 +76,8 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         return try await Self.closing(club, work)
     }
 
-    /// Works with a club that is open on the database, which is created if it is missing, and closes it. A person is
-    /// told that it was created: the path may be mistyped.
+    /// Works with a club that is open on the database, which is created if it is missing, and closes it. It reports
+    /// that it was created: the path may be mistyped.
     func withNewClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
         let location = try location()
         let isNew = location.isMissing || location.emptyFile != nil
@@ -136,10 +136,10 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         configure: (inout ClubConfiguration) -> Void = { _ in }
     ) -> Club {
         var configuration = ClubConfiguration(database: location)
-        // What happens is told line by line already; the log is for what goes wrong.
+        // What happens is reported line by line already; the log is for what goes wrong.
         configuration.logger.logLevel = .warning
         configure(&configuration)
-        // By itself a club takes what a killed kiosk left to be delivered for delivered when it has told of it, which
+        // By itself a club takes what a killed kiosk left to be delivered for delivered when it has reported it, which
         // nobody would see here.
         return Club(configuration: configuration).setScenarios([], delivery: .application)
     }

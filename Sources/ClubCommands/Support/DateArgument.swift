@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import ReaderKit
 
-/// A day or a moment that a person gave: `2026-11-21` in the zone of the machine, or ISO 8601 with a zone.
+/// A day or a moment that a person entered: `2026-11-21` in the zone of the machine, or ISO 8601 with a zone.
 struct DateArgument: ExpressibleByArgument, Sendable, Hashable {
     /// The moment, or the beginning of the day.
     var start: Date

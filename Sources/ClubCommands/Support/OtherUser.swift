@@ -15,7 +15,7 @@ struct OtherUser {
     /// The one whom the kiosk's service runs as; `nil` without one, and where somebody else than root asks.
     static var service: OtherUser? {
         guard geteuid() == 0 else { return nil }
-        return getpwnam(Diagnosis.serviceUser(on: Machine()) ?? "clubkit").map(OtherUser.init)
+        return getpwnam(MachineDiagnosis.serviceUser(on: Machine()) ?? "clubkit").map(OtherUser.init)
     }
 
     /// The first one who can lead the way to a file elsewhere, since a folder or link on it is theirs; `nil` where all

@@ -109,7 +109,7 @@ struct Import: DatabaseCommand {
 
     private var name: String { file == "-" ? "standard input" : file }
 
-    /// - Parameter planned: told each row of a dry run for people.
+    /// - Parameter planned: called with each row of a dry run for people.
     private func importing(
         _ path: String,
         into club: Club,
@@ -173,7 +173,7 @@ private struct Plans: Sendable {
     private static let most = 50
 
     mutating func add(_ row: ImportedRow) {
-        // That the log says so too is nothing to look at.
+        // Entries of the audit log are not shown.
         guard row.outcome == .created || row.outcome == .changed, row.record != "audit" else { return }
         if rows.count < Self.most { rows.append(row) } else { omitted += 1 }
     }

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// Follows a whole list of a club's members, off everybody's threads, and tells about it on the club's callback queue.
+/// Follows a whole list of a club's members, off everybody's threads, and reports it on the club's callback queue.
 final class ListFollower: Sendable {
     enum News: Sendable {
         case initial(ShownList)
@@ -65,7 +65,7 @@ final class ListFollower: Sendable {
         if isStopped { task.cancel() }
     }
 
-    /// Nothing is shown or told any more, apart from what is being told at the moment.
+    /// Nothing is shown or reported any more, apart from what is being reported at the moment.
     func stop() {
         let task = state.withLock { state in
             state.isStopped = true
@@ -83,7 +83,7 @@ final class ListFollower: Sendable {
         var hasFailed = false
         for await _ in bell.rings {
             guard !Task.isCancelled else { return }
-            // What happens meanwhile is told together with what comes next.
+            // What happens meanwhile is reported together with what comes next.
             guard !state.withLock({ $0.isTelling }) else { continue }
             do throws(ClubError) {
                 if let last = list {
@@ -101,7 +101,7 @@ final class ListFollower: Sendable {
         }
     }
 
-    /// Waits until the club is open; says once that it is not.
+    /// Waits until the club is open; reports once that it is not.
     private func openStore() async -> MemberStore? {
         var hasFailed = false
         while !isStopped {
@@ -116,7 +116,7 @@ final class ListFollower: Sendable {
         return nil
     }
 
-    /// Reads the list for the first time. Of a long one it tells the beginning first.
+    /// Reads the list for the first time. The beginning of a long one is reported first.
     private func begin(with store: MemberStore, _ bell: ChangeBell) async throws(ClubError) -> ListState {
         let listing = listing
         let former = state.withLock { $0.begun }

@@ -32,7 +32,7 @@ struct ListState: Sendable {
         guard case .members(let members) = try ChangeJournal.changes(after: sequence, in: db) else {
             return try compare(at: now, in: db)
         }
-        // Nobody's membership ended since then, so both times tell the same of how the list was.
+        // Nobody's membership ended since then, so the list was the same at both times.
         time = max(time, now)
         if let changes = try follow(members, to: latest, in: db) { return changes }
         return try compare(at: now, in: db)
@@ -73,7 +73,7 @@ struct ListState: Sendable {
 
     private mutating func compare(at now: Int64, in db: Database) throws -> ListChanges {
         let next = try ListState(listing, at: now, in: db)
-        // A file that was put back may tell of other changes under the same numbers.
+        // A file that was put back may contain other changes under the same numbers.
         let changed = try next.sequence < sequence ? nil : listing.changed(after: sequence, in: db)
         let changes = ListChanges(from: list, to: next.list) { key, _, _ in changed?.contains(key.id) ?? true }
         self = next

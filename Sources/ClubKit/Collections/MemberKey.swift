@@ -7,7 +7,7 @@ struct MemberKey: Sendable, Hashable {
     var number: Int64
     /// What is compared next: a text in the case that `NOCASE` compares.
     var text: String
-    /// What is compared then, where the order does not tell all members apart.
+    /// What is compared then, where the order does not distinguish all members.
     var userID: String
     /// The row of the member.
     var id: Int64

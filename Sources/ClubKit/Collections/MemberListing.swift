@@ -44,7 +44,7 @@ struct MemberListing: Sendable {
         guard text.unicodeScalars.count <= longestText, !text.utf8.contains(0) else { return "0" }
         // The same text may be stored in two spellings: with letters that have their accents, or with accents apart.
         let spellings = [text.precomposedStringWithCanonicalMapping, text.decomposedStringWithCanonicalMapping]
-        // Swift takes them as equal; their bytes tell.
+        // Swift takes them as equal; their bytes differ.
         var patterns = Set((spellings + [text]).map { Array(pattern($0).utf8) }).map {
             String(decoding: $0, as: UTF8.self)
         }

@@ -117,7 +117,7 @@ struct WindowState: Sendable {
         } else {
             let latest = try ChangeJournal.latest(in: db)
             guard latest != sequence else { return nil }
-            // Nobody's membership ended since then, so both times tell the same of how the list was.
+            // Nobody's membership ended since then, so the list was the same at both times.
             time = max(time, now)
             if case .members(let members) = try ChangeJournal.changes(after: sequence, in: db),
                 members.count <= Self.manyChanges, try follow(members, in: db)

@@ -4,7 +4,7 @@ import Logging
 import ReaderKit
 import Synchronization
 
-/// Readers and taps, told as in the original library.
+/// Readers and taps, reported as in the original library.
 extension Club {
     // MARK: Serving
 
@@ -161,7 +161,7 @@ extension Club {
 
     var isServing: Bool { familiar.withLock { $0.serving != nil } }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func tell(_ steps: [ReaderService.Step], of kind: BackendKind) {
         let manager = CaptureLayerDeviceManager(kind, of: self)
@@ -186,7 +186,7 @@ extension Club {
         }
     }
 
-    /// Tells the delegate of something that failed on the readers' side, which no event of the club stands for.
+    /// Reports to the delegate a failure on the readers' side, for which the club has no event.
     func tell(_ error: any Error) {
         configuration.logger.warning("\(error)")
         debugLogger.addDebugMessage("Club - \(error)")
@@ -264,7 +264,7 @@ extension ReaderService {
         return steps
     }
 
-    /// What to tell once the service is not watched any more.
+    /// What to report once the service is not watched any more.
     var end: [Step] {
         readers.map { .readerWent(CaptureLayerDevice($0)) } + (isUp == true ? [.serviceWent(.E_NOERROR)] : [])
     }

@@ -87,7 +87,7 @@ extension Club {
         }
     }
 
-    /// Tells the delegate of a file that could not be read or written; of the club's own failures, ``events`` too.
+    /// Reports to the delegate that a file could not be read or written; the club's own failures to ``events`` too.
     private func tell(failure error: TransferError) {
         if let cause = error.cause { report(cause) } else { tell(error) }
     }

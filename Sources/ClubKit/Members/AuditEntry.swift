@@ -114,11 +114,10 @@ public struct FormerValue: Sendable, Hashable {
 }
 
 extension MemberFacts {
-    /// What was said of the name, the custom fields and the notes and is overruled. The audit log tells of what else the
-    /// club keeps.
+    /// The overruled values of the name, custom fields and notes. The audit log contains what else the club keeps.
     func formerValues(of userID: String) -> [FormerValue] {
         func date(_ stamp: Stamp) -> Date? {
-            // What a file says without a time counts as said at the beginning.
+            // What a file states without a time counts as stated at the beginning.
             stamp.time >> 16 == 0 ? nil : stamp.date
         }
         var former: [FormerValue] = []

@@ -1,10 +1,10 @@
-/// The identifier of a card as a person gives it, and as a reader tells it.
+/// The identifier of a card as a person enters it, and as a reader reports it.
 enum CardKey {
     private static let lengths = [4, 7, 8, 10]
 
-    /// What a reader tells of a card whose UID was typed in lower case, or with `:`, `-` or a space between its bytes.
-    /// Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already. Membership
-    /// numbers that are grouped otherwise stay what they are.
+    /// What a reader reports for a card whose UID was typed in lower case, or with `:`, `-` or a space between its
+    /// bytes. Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already.
+    /// Membership numbers that are grouped otherwise stay what they are.
     static func normalised(_ given: String) -> String? {
         let text = Array(given.utf8)
         // The longest one with separators.
@@ -29,7 +29,7 @@ enum CardKey {
 
     /// How another program may have written a UID in a file that was imported, where it is kept as it was spelled.
     ///
-    /// - Parameter told: as a reader tells it.
+    /// - Parameter told: as a reader reports it.
     /// - Returns: in lower case, and with separators; nothing for what is no such UID.
     static func spellings(_ told: String) -> [String] {
         let digits = Array(told.utf8)

@@ -1,9 +1,9 @@
 /// A member as an object, for applications that extend the record with values of their own.
 ///
 /// Subclass it, give the subclass its own `CodingKeys` and override ``encode(to:)``, `init(from:)` and
-/// ``variableNamesAsStrings()``, calling `super` first; then tell the club by
-/// ``Club/setCustomMembershipUser(classType:)``. A class written for the original library loses the word `@objcMembers`,
-/// as there is no Objective-C here:
+/// ``variableNamesAsStrings()``, calling `super` first; then register it by
+/// ``Club/setCustomMembershipUser(classType:)``. A class written for the original library loses the word
+/// `@objcMembers`, as there is no Objective-C here:
 ///
 /// ```swift
 /// class CustomMembershipUser: MembershipUser {
@@ -150,7 +150,7 @@ extension MembershipUser {
     }
 
     /// The names of the values of that class, in the order of the columns of an export: those that
-    /// ``variableNamesAsStrings()`` gives, then those that the class writes besides, so that a class which does not
+    /// ``variableNamesAsStrings()`` returns, then those that the class writes besides, so that a class which does not
     /// override it loses none.
     class var columnNames: [String] {
         // A class may refuse a record without values.

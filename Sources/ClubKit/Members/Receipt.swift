@@ -158,7 +158,7 @@ extension Receipt.Outcome {
     /// Whether a visit was counted.
     public var isCounted: Bool { self == .created || self == .visit }
 
-    /// What the reader tells the person at it.
+    /// The signal with which the reader answers the person at it.
     public var signal: FeedbackSignal {
         switch self {
         case .created, .visit: .accepted

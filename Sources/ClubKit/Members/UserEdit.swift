@@ -64,7 +64,7 @@ public struct UserCreation: @unchecked Sendable {
     // Club.setDispatchQueue, never two calls at a time.
     let condition: (() -> Bool)?
 
-    /// Tells one condition from another, since closures cannot be compared.
+    /// Distinguishes one condition from another, since closures cannot be compared.
     private final class Identity: Sendable {}
     private let identity: Identity?
 

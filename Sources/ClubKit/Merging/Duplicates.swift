@@ -54,7 +54,7 @@ extension DuplicatePair.Reason: Encodable {
 }
 
 extension MemberStore {
-    /// Pairs of members who may be one person, the most telling first.
+    /// Pairs of members who may be one person, the most likely first.
     package func duplicates(limit: Int) async throws(ClubError) -> [DuplicatePair] {
         try await read("look for duplicates") { db in
             // The ids of each pair are in order.
@@ -104,7 +104,7 @@ extension MemberStore {
 }
 
 extension StoredMembers {
-    /// So many members with the same value, and it states nothing about any of them.
+    /// So many members with the same value, and it is no evidence for any of them.
     private static let mostAlike = 8
 
     fileprivate func alike() throws -> [(DuplicatePair.Reason, [Int64])] {

@@ -106,7 +106,7 @@ extension MergeBatch {
             progress.noteCreated(after.id)
             return .created
         }
-        // Of somebody who is gone there are no values left to tell.
+        // A member who is gone has no values left to report.
         let shown = after.exists ? Self.changes(from: target.member, to: after.member) : []
         let changes = shown + Self.standing(from: before, to: facts)
         noteNews(of: target, changes.map(\.field))
@@ -304,7 +304,7 @@ extension MergeBatch {
         return noteRecord(entry.stamp, isNew: formerUserID == nil)
     }
 
-    /// What was said of a member, of whom there may be no row.
+    /// The facts of a member, who may have no row.
     private mutating func facts(of row: MemberRow?, _ userID: String) throws -> MemberFacts {
         if let row { return try facts(of: row) }
         var facts = MemberFacts()

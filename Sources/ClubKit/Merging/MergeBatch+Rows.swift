@@ -114,9 +114,9 @@ extension MergeBatch {
         if mode == .overwrite { progress.overwritten.insert(id) }
     }
 
-    /// Says now what the row says, not when the file was written, where it differs from what is shown. If an earlier row
-    /// of the same member was there, what that one said stays: otherwise each import of the file would change the member
-    /// again.
+    /// Records the values of the row as of now, not of when the file was written, where they differ from what is shown.
+    /// If there was an earlier row of the same member, its values stay: otherwise each import of the file would change
+    /// the member again.
     private mutating func overwrite(
         _ row: ImportedMember,
         _ target: MemberRow,
@@ -133,12 +133,12 @@ extension MergeBatch {
         }
     }
 
-    /// The row without the visits of others: of a member to whom others were joined a file tells the total of all, which
-    /// as a claim of that one's alone would count the others twice.
+    /// The row without the visits of others: for a member to whom others were joined, a file contains the total of all,
+    /// which as a claim of that one's alone would count the others twice.
     ///
     /// What is no more than is counted up to the row's last visit states nothing new. A file of a kiosk that has not
-    /// heard of the joining tells of the member's own visits, and is read the same way, since nothing in it reports
-    /// which it is: what it knows beyond this device's total of all is taken in, what is below it is not. Kiosks that
+    /// heard of the joining contains the member's own visits, and is read the same way, since nothing in it shows which
+    /// it is: what it knows beyond this device's total of all is taken in, what is below it is not. Kiosks that
     /// exchange club files (``TransferFormat/clubkit``) lose and double nothing.
     func withoutVisitsOfOthers(_ row: ImportedMember, _ target: MemberRow) throws -> ImportedMember {
         guard hasJoined, target.exists, let total = row.numVisits,
@@ -160,10 +160,10 @@ extension MergeBatch {
 }
 
 extension ImportedMember {
-    /// The later of the latest visit and the creation, which the row counts as said at.
+    /// The later of the latest visit and the creation, at which the row counts as recorded.
     private var time: Int64 { max(lastVisitAt ?? 0, addedAt ?? 0) }
 
-    /// What the row says, the same wherever it is imported.
+    /// The facts that the row contains, the same wherever it is imported.
     ///
     /// - Parameters:
     ///   - stored: the fields that are known, for rows that know no types: what reads the same is the same.

@@ -29,7 +29,7 @@ struct MergeBatch {
     /// The latest moment of what was taken in.
     private var latest: Int64 = 0
     private var creations: Int64?
-    /// When what is overwritten counts as said.
+    /// The moment at which this merge records values that overwrite others.
     private var now: Stamp?
     /// Those who were erased by records of this batch and may be here, by salt.
     var erasures: [Data: [Data: Stamp]] = [:]
@@ -122,7 +122,7 @@ struct MergeBatch {
         return identifier
     }
 
-    /// Takes note of a moment, so that what is said here later is later.
+    /// Takes note of a moment, so that what is recorded here afterwards is later.
     mutating func note(_ time: Int64) { latest = max(latest, min(time, limit)) }
 
     /// Takes note that a member's row is about to change. Whoever has the visits of a row that was joined to them changes
@@ -247,7 +247,7 @@ struct MergeBatch {
         return names.compactMap { FieldDifference($0, from: old[$0], to: new[$0]) }
     }
 
-    /// The names and custom fields on which others say something else than what is shown.
+    /// The names and custom fields for which others state something else than what is shown.
     static func conflicts(
         of said: (username: FieldValue?, fields: [String: FieldValue]),
         with shown: Member,
@@ -308,8 +308,8 @@ extension MergeBatch {
         zip(kept(of: before), kept(of: after)).compactMap { FieldDifference($0.name, from: $0.value, to: $1.value) }
     }
 
-    /// What the club keeps of a member on which others say something else than what counts after all. What they do not
-    /// speak of is no conflict, nor that they have no notes.
+    /// What the club keeps of a member for which others state something else than what counts after all. What they omit
+    /// is no conflict, nor that they have no notes.
     static func conflicts(of said: MemberFacts, with facts: MemberFacts) -> [FieldDifference] {
         zip(kept(of: facts), kept(of: said)).compactMap { stored, imported in
             switch stored.name {
@@ -346,10 +346,10 @@ extension FieldDifference {
     }
 }
 
-/// What the audit log tells of a merge: an entry for each member who was there and of whom something else is said now,
-/// and one for all (see ``StoreImportSink/finish()``).
+/// The audit log of a merge: an entry for each member who was there and of whom something else is recorded now, and one
+/// for all (see ``StoreImportSink/finish()``).
 ///
-/// Visits and undoings have none of their own, since the ledger says of each where and by whom it was made: otherwise
+/// Visits and undoings have none of their own, since the ledger records where and by whom each was made: otherwise
 /// every visit would stand in the log of every other device.
 extension MergeBatch {
     /// Takes note that values of a member are others now, unless this merge has created them.

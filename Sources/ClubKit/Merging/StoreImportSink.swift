@@ -136,7 +136,7 @@ struct MergeProgress: Sendable {
     /// Whether groups and kiosks had no state of scenarios before this import, so that it is taken in where only what is
     /// new is.
     var newSubjects: [SubjectKey: Bool] = [:]
-    /// The members of whom the audit log tells already.
+    /// The members who have their entry in the audit log already.
     var audited: Set<Int64> = []
     /// The members of whom a row was overwritten, or would have been (see ``MergeMode/overwrite``).
     var overwritten: Set<Int64> = []

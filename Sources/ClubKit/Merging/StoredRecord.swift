@@ -21,7 +21,7 @@ extension StoredRecord {
 }
 
 extension TransferRecord {
-    /// Gives all records of a store that are no members, in the order of a club's file, which is the same on every device.
+    /// Visits all records of a store except members, in the order of a club's file, which is the same on every device.
     ///
     /// - Parameter members: called between the erasures and all others.
     static func forEach(in db: Database, members: () throws -> Void, _ body: (TransferRecord) throws -> Void) throws {

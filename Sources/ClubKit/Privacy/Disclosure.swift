@@ -17,7 +17,7 @@ private struct Disclosure: Encodable {
 
     struct Record: Encodable {
         var member: Member
-        /// What was said of each value, newest first, also what counts no more.
+        /// What was recorded of each value, newest first, also what no longer counts.
         var versions: [String: [Entry]]
         var created: [String]
         var deleted: String?

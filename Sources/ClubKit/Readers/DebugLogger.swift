@@ -64,7 +64,7 @@ enum Redaction {
         var text = text[...]
         var end = ""
         if text.lazy.filter({ $0 == "|" }).count >= 3, let first = text.firstIndex(of: "|") {
-            // The name at the end of a membership text may have spaces: nothing behind it can be told from it.
+            // The name at the end of a membership text may have spaces: nothing behind it can be distinguished from it.
             let start = text[..<first].lastIndex(of: " ").map { text.index(after: $0) } ?? text.startIndex
             text = text[..<start]
             end = mark

@@ -43,7 +43,7 @@ extension DiscoveredDeviceInfo: Hashable {
 
 /// What is known of a backend that is being served.
 struct ReaderService: Sendable {
-    /// `nil` until the backend says so.
+    /// `nil` until the backend reports it.
     var isUp: Bool?
     var readers: [ReaderInfo] = []
 }

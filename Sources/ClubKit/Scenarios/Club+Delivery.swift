@@ -12,8 +12,8 @@ extension Club {
         }
     }
 
-    /// Delivers what was charged when the program was ended, or the club closed, the last time. Nothing while the club is
-    /// not open, or nobody has said how to deliver.
+    /// Delivers what was charged when the program was ended, or the club closed, the last time. Does nothing while the
+    /// club is not open or no delivery is set.
     func deliverLeftOver() {
         let (store, delivery) = state.withLock { ($0.store, $0.delivery) }
         guard let store, let delivery else { return }

@@ -186,7 +186,7 @@ extension Club {
 
     // MARK: Helpers
 
-    /// The scenarios whose own code says no, asked on the queue of the callbacks.
+    /// The scenarios whose own code refuses, asked on the queue of the callbacks.
     func refused(by scenarios: [Scenario]) async -> Set<String> {
         let conditional = scenarios.filter { $0.customConditions != nil }.map(\.id)
         guard !conditional.isEmpty else { return [] }

@@ -205,8 +205,8 @@ private struct StatisticsQuery {
         }
     }
 
-    /// When each of those came first, with whatever card: by the ledger, or by what a file said, whose totals are visits
-    /// without times. Of visits that were removed there are none left either: the first was at the creation or later.
+    /// When each of those came first, with whatever card: by the ledger, or by a file, whose totals are visits without
+    /// times. Of visits that were removed there are none left either: the first was at the creation or later.
     private func firstVisits(of visitors: [Int64: Int64]) throws -> [Int64: Int64] {
         let joined = same.filter { visitors[$0.value] != nil }.keys
         let rows = try Row.fetchCursor(
@@ -315,7 +315,7 @@ struct LocalDays {
             let date = Timestamp.date(start)
             let shift = Int64(timeZone.secondsFromGMT(for: date)) * Timestamp.second
             let next = timeZone.nextDaylightSavingTimeTransition(after: date).flatMap(Timestamp.microseconds)
-            // A zone that could not tell its next change must not keep this from ending.
+            // A zone that does not know its next change must not keep this from ending.
             let stop = next.flatMap { $0 > start ? min($0, to) : nil } ?? to
             stretches.append(Stretch(start: start, stop: stop, shift: shift))
             start = stop

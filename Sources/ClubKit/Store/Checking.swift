@@ -133,7 +133,7 @@ extension Database {
     }
 }
 
-/// Members whose facts tell more than their row.
+/// Members whose facts contain more than their row.
 extension StoredMembers {
     enum Contradiction: String, CaseIterable {
         case facts = "members of whom what was said cannot be read"
@@ -170,7 +170,7 @@ extension StoredMembers {
             guard let found = try self.row(id: id) else { return nil }
             row = found
             facts = try row.facts()
-            // No clock gives such times, so what says them was not written here.
+            // No clock reaches such times, so what contains them was not written here.
             guard facts.latestTime < Stamp.latestTime else { return .facts }
         } catch let error as ClubError where error.kind == .corrupt {
             return .facts
@@ -196,7 +196,7 @@ extension StoredMembers {
         try String.fetchOne(db.cachedStatement(sql: "SELECT tags FROM member WHERE id = ?"), arguments: [id])
     }
 
-    /// The members who are there although they were erased later than all that is known of them was said.
+    /// The members who are there although they were erased after all that is known of them was recorded.
     func presentThoughErased() throws -> [(id: Int64, erasure: Stamp)] {
         guard try db.has("erased") else { return [] }
         var found: [(id: Int64, erasure: Stamp)] = []

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 
 extension ClubError {
-    /// What SQLite, the system or a task's cancellation says, as an error of the club.
+    /// Converts an error of SQLite, the system or a task's cancellation to one of the club.
     init(_ error: any Error, attempting attempt: String) {
         switch error {
         case let error as ClubError:

@@ -119,7 +119,7 @@ enum DatabaseFiles {
         try taking(attempt) { () throws(FileSteps.Failure) in close(try FileSteps.create(path)) }
     }
 
-    /// Gives a finished file its name for good, in the same file system, if that is free.
+    /// Moves a finished file to its final name, in the same file system, if that is free.
     static func publish(_ file: String, as place: String, _ attempt: String) throws(ClubError) {
         try synchronise(file, attempt)
         try taking(attempt) { () throws(FileSteps.Failure) in try FileSteps.move(file, toFree: place) }
@@ -208,7 +208,7 @@ enum DatabaseFiles {
         throw ClubError(.fileExists, attempting: attempt, detail: detail)
     }
 
-    /// Gives a file that root has made to the owner of another, who is to use it.
+    /// Transfers a file that root has made to the owner of another, who is to use it.
     static func give(_ file: String, toOwnerOf other: String) {
         var (owner, status) = (stat(), stat())
         guard geteuid() == 0, stat(other, &owner) == 0, owner.st_uid != 0 else { return }
@@ -246,7 +246,7 @@ enum DatabaseFiles {
         return lock
     }
 
-    /// - Parameter unlessUsed: give `nil`, and no error, if others use it through SQLite.
+    /// - Parameter unlessUsed: return `nil`, and throw no error, if others use it through SQLite.
     private static func lock(_ path: String, _ attempt: String, unlessUsed: Bool) throws(ClubError) -> Int32? {
         let file = open(path, O_RDWR | O_CLOEXEC)
         guard file >= 0 else { throw failure(attempt) }

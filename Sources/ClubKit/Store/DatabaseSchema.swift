@@ -5,9 +5,9 @@ import GRDB
 ///
 /// - `meta`: this store's device identifier, and the windows in which scenarios count. `clock`: its hybrid logical clock, one row.
 /// - `member`: one row a member, also of those who are gone (`status` 1) or were joined to another (2). `facts` holds
-///   what was said of them (``MemberFacts``), or NULL where `origin_…` (the newest creation), `claim_…` and the shown
-///   values tell all of it. `ended_hlc` is the latest deletion, -1 without one.
-///   The rest is computed from facts and ledger, by ``MemberSaving/save(_:of:)`` and what comes to the same.
+///   what was recorded of them (``MemberFacts``), or NULL where `origin_…` (the newest creation), `claim_…` and the
+///   shown values contain all of it. `ended_hlc` is the latest deletion, -1 without one. The rest is computed from
+///   facts and ledger, by ``MemberSaving/save(_:of:)`` and what comes to the same.
 /// - `visit`: the ledger, append-only. A visit is known everywhere by its `event_id`; `device_id` and `hlc` order the
 ///   visits of one device, where two kiosks with one identifier (a copied disk) may have used a moment twice; `born` names
 ///   the creation of the member under which it was made and with which it ends.
@@ -21,7 +21,7 @@ import GRDB
 ///   count their taps, each with the greatest number so far (`counter`).
 /// - `scenario_event`: what programs recorded for scenarios, and visits that count for a group or the kiosk (`visit`),
 ///   until they are `undone`.
-///   `kind` and `subject` say whose it is: a member by identifier, a group by its tag, a kiosk by its device.
+///   `kind` and `subject` identify whose it is: a member by identifier, a group by its tag, a kiosk by its device.
 /// - `scenario_execution`: what scenarios were charged with; `counts` is 0 once it was refunded or reset. `scenario_settlement`: what
 ///   became of each: delivered, refunded, redeemed. `scenario_undelivered`: those of this device that are yet to be
 ///   delivered, each with the process that has it in hand. `scenario_reset`: up to when a scenario's state does not count. `scenario_count` keeps numbers that follow from
@@ -479,8 +479,8 @@ extension Database {
         try execute(sql: "REPLACE INTO meta (key, value) VALUES (?, ?)", arguments: [key, value])
     }
 
-    /// Makes a device of its own of the database when it is opened next. Two files that go on under one device's name would
-    /// say different things with one stamp.
+    /// Makes a device of its own of the database when it is opened next. Two files that go on under one device's name
+    /// would record different things with one stamp.
     func markCopy() throws {
         let sql = "REPLACE INTO meta (key, value) SELECT ?, value FROM meta WHERE key = 'deviceID'"
         try execute(sql: sql, arguments: [MemberStore.copyMark])

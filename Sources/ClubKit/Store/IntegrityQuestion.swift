@@ -31,7 +31,7 @@ enum IntegrityQuestion {
             WHERE r.kind = e.kind AND r.subject = e.subject AND r.scenario = e.scenario), -1)
         """
 
-    /// Whether an execution, `e`, counts: it was not given back, or somebody had got it all the same.
+    /// Whether an execution, `e`, counts: it was not refunded, or it was redeemed all the same.
     static let executionCounts = """
         (EXISTS (SELECT 1 FROM scenario_settlement AS s WHERE s.execution_id = e.execution_id AND s.state = 'redeemed')
             OR NOT EXISTS (SELECT 1 FROM scenario_settlement AS s
@@ -121,7 +121,7 @@ enum IntegrityQuestion {
         "SELECT max(hlc) AS latest FROM \($0.table) WHERE device_id = ?1"
     }.joined(separator: " UNION ALL ")
 
-    /// How many kept numbers are not what counting gives.
+    /// How many kept numbers are not what counting yields.
     private static func wrongCounts(_ source: KeptCount.Source) -> String {
         let rows = """
             \(source.table) AS e WHERE e.kind = c.kind AND e.subject = c.subject

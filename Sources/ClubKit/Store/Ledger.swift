@@ -83,7 +83,7 @@ struct Ledger {
         RETURNING \(MemberRow.columns)
         """
 
-    /// Counts a visit that no card told of.
+    /// Counts a visit that no card reported.
     func record(
         _ id: UUID,
         of row: MemberRow,
@@ -144,7 +144,7 @@ struct Ledger {
         )
     }
 
-    /// Lets a receipt tell the totals of the member whom the one whose tap it was is a part of.
+    /// Sets the totals of a receipt to those of the member to whom the one who tapped was joined.
     func tellTotals(of row: MemberRow, in eventID: UUID) throws {
         try db.run(
             "UPDATE receipt SET num_visits = ?, last_visit_at = ? WHERE event_id = ?",
@@ -152,16 +152,16 @@ struct Ledger {
         )
     }
 
-    /// Lets the receipts of taps describe what the ledger says of them after a merge: that each counts, and for whom.
+    /// Makes the receipts of taps agree with the ledger after a merge: that each counts, and for whom.
     ///
-    /// What else a receipt told of the same member stays, so that the tap is answered as it was at first. A tap of a card
-    /// that this device has lost, such as after a backup was put back, gets a receipt: given again, it must add nothing.
+    /// The rest of a receipt of the same member stays, so that the tap is answered as it was at first. A tap of a card
+    /// that this device has lost, such as by restoring a backup, gets a receipt: submitted again, it must add nothing.
     func mergeReceipts(of taps: [UUID]) throws {
         var rest = taps[...]
         while !rest.isEmpty {
             let part = rest.prefix(Self.askedAtOnce)
             rest = rest.dropFirst(part.count)
-            // Few of another device's taps were given here.
+            // Few of another device's taps were submitted here.
             let sql = """
                 SELECT event_id, visit.member_id FROM visit LEFT JOIN receipt USING (event_id)
                 WHERE event_id IN (\(databaseQuestionMarks(count: part.count))) AND CASE
@@ -234,7 +234,7 @@ struct StoredReceipts {
         return receipt
     }
 
-    /// What a tap is answered with that another device has recorded: it counts once, wherever it is given.
+    /// The answer to a tap that another device has recorded: it counts once, wherever it is submitted.
     private func receiptOfMergedVisit(_ eventID: UUID) throws -> Receipt? {
         let sql = "SELECT at, reader, backend, member_id FROM visit WHERE event_id = ?"
         let visit = try db.first(sql, [.uuid(eventID)]) {
@@ -276,7 +276,7 @@ extension MemberStore {
         var executions: [ScenarioExecution]
     }
 
-    /// Counts a visit that no card told of.
+    /// Counts a visit that no card reported.
     ///
     /// - Parameter scenarios: what it may be charged with if it is the latest of the member: at an earlier one, what later
     ///   ones brought would come again.
@@ -308,7 +308,7 @@ extension MemberStore {
         }
     }
 
-    /// When a visit by hand was: now if nobody says otherwise.
+    /// When a visit by hand was: now unless specified.
     private func timeOfVisit(_ date: Date?, _ attempt: String) throws(ClubError) -> Int64 {
         guard let time = Timestamp.microseconds(date ?? clock()) else {
             throw ClubError(.invalidValue, attempting: attempt, detail: "the time is outside the years 1970 to 9999")
@@ -325,7 +325,7 @@ extension MemberStore {
     ///
     /// - Parameters:
     ///   - ids: one for each visit that there are more.
-    ///   - committed: told of each change after the commit, in their order.
+    ///   - committed: called with each change after the commit, in their order.
     func apply(
         _ edit: UserEdit,
         ids: [UUID],

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// What a database says of logical time: its clock, and the latest moment in its records.
+/// The logical time of a database: its clock, and the latest moment in its records.
 enum LogicalTimes {
     /// A condition of a column, that it holds a time which is believed.
     static let isPossible = "BETWEEN 0 AND \(Stamp.latestTime - 1)"
@@ -14,7 +14,7 @@ enum LogicalTimes {
         ("scenario_reset", "hlc"),
     ]
 
-    /// Counts the times that no clock gives. A member who was never deleted has -1 for that.
+    /// Counts the times that no clock reaches. The `ended_hlc` of a member who was never deleted is -1.
     static let impossible: String =
         "SELECT "
         + columns.map { table, column in
@@ -45,7 +45,7 @@ enum LogicalTimes {
     }
 
     /// Whether the clock is so far ahead of the present and of all records that nothing but damage explains it. Other
-    /// devices would not take in what is said here from now on.
+    /// devices would not take in what is recorded here from now on.
     static func isClockAhead(now: Date, in db: Database) throws -> Bool {
         guard let clock = try clock(in: db), clock > present(now) + ahead else { return false }
         return clock - ahead > (try latest(in: db))

@@ -13,7 +13,7 @@ package struct MemberRow: FetchableRecord {
     /// What becomes of a row in the club.
     enum Status: Int {
         case present = 0
-        /// Deleted, or known only by what others say of them.
+        /// Deleted, or known only from records of others.
         case gone = 1
         /// Joined to another member by a person, so that both are one.
         case merged = 2
@@ -41,7 +41,7 @@ package struct MemberRow: FetchableRecord {
     var claim: (visits: Int, at: Int64)?
     /// When the member was created, in microseconds since 1970; 0 if it is not known.
     private(set) var addedAt: Int64
-    /// All that a plain row tells, values that were removed too.
+    /// All that a plain row contains, including removed values.
     private var storedFields: String
     private var factsText: String?
 
@@ -80,7 +80,7 @@ package struct MemberRow: FetchableRecord {
         try fetchAll(db.cachedStatement(sql: "SELECT \(columns) FROM member WHERE \(condition)"), arguments: arguments)
     }
 
-    /// All that was said of the member. It is read when it is needed, since a tap can do without it.
+    /// All facts of the member. They are read when they are needed, since a tap can do without them.
     ///
     /// - Throws: ``ClubError/Kind/corrupt``.
     func facts() throws(ClubError) -> MemberFacts {
@@ -112,7 +112,7 @@ package struct MemberRow: FetchableRecord {
         return (try? JSONDecoder().decode([String: FieldValue].self, from: Data(json.utf8))) ?? [:]
     }
 
-    /// The custom fields as they are shown: what was removed, or never said, is not there, whether or not the row is plain.
+    /// The custom fields as shown: what was removed or never set is not there, whether or not the row is plain.
     static func shownFields(_ json: String) -> [String: FieldValue] { fields(json).filter { $0.value != .null } }
 
     /// JSON with sorted keys, so that equal values are equal bytes.

@@ -66,7 +66,7 @@ struct MemberSaving {
         return id
     }
 
-    /// Creates the row of a member whom it tells whole, and who has no visits in the ledger.
+    /// Creates the row of a member whom it describes completely, and who has no visits in the ledger.
     func insertPlain(_ userID: String, _ facts: MemberFacts, _ sequence: Int64) throws -> Int64 {
         let claim = facts.claims.first
         let origin = facts.born
@@ -83,7 +83,7 @@ struct MemberSaving {
         return db.lastInsertedRowID
     }
 
-    /// Writes what was said of a member, and all that follows from it and from the ledger.
+    /// Writes the facts of a member, and all that follows from them and from the ledger.
     func save(_ facts: MemberFacts, of id: Int64) throws {
         try refreshingJoined { try save(facts, of: id, joined: &$0) }
     }
@@ -143,7 +143,7 @@ struct MemberSaving {
         }
     }
 
-    /// Says something about a member, and writes what follows from it.
+    /// Changes the facts of a member, and writes what follows from them.
     func change(_ row: MemberRow, _ body: (inout MemberFacts) -> Void) throws {
         let before = try row.facts()
         var facts = before
@@ -213,7 +213,7 @@ struct MemberSaving {
         ).execute(arguments: [totals.visits, shown.visits, shown.latest, totals.left, id])
     }
 
-    /// Gives the visits of members who were joined to those whom they were joined to.
+    /// Counts the visits of joined members for those whom they were joined to.
     ///
     /// It looks at all who are connected, so whoever changes many in one transaction calls it once, at the end.
     ///
@@ -238,7 +238,7 @@ struct MemberSaving {
     }
 }
 
-/// What a member's row shows of the facts, apart from what the ledger says.
+/// What a member's row shows of the facts, apart from what follows from the ledger.
 struct MemberProjection: Equatable {
     var username: String?
     /// Microseconds since 1970.
@@ -263,7 +263,7 @@ struct MemberProjection: Equatable {
         username = facts.exists ? facts.username : nil
         addedAt = facts.addedAt ?? 0
         fields = facts.fields
-        // One that was removed is not there; facts state that it was. A plain row has to tell all that is in its facts.
+        // One that was removed is not there; facts state that it was. A plain row has to hold all that is in its facts.
         if fields.values.contains(.null), !facts.isPlain { fields = fields.filter { $0.value != .null } }
         mergedInto = values.mergedInto ?? holder
         blocked = values.blocked

@@ -32,7 +32,7 @@ extension MemberStore {
     ///
     /// - Parameters:
     ///   - path: the new file, of mode 0600. Nothing is replaced.
-    ///   - progress: told what is copied, on a queue of the database.
+    ///   - progress: called with what is copied, on a queue of the database.
     package func backup(
         to path: String,
         _ context: ActionContext,

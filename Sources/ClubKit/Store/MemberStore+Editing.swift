@@ -9,13 +9,13 @@ enum TagChange: Sendable {
 }
 
 extension MemberStore {
-    /// A member's changed state, with what is needed to tell of it.
+    /// A member's changed state, with what is needed to report it.
     package struct Changed: Sendable {
         package var member: Member
         package var at: Date
     }
 
-    /// Changes a member in one transaction. Nobody is told where the body states that it wrote nothing.
+    /// Changes a member in one transaction. Nobody is notified if the body reports that it wrote nothing.
     func writeNews(
         _ attempt: String,
         committed: @escaping @Sendable (Changed) -> Void,
@@ -140,9 +140,8 @@ extension MemberStore {
         }.member
     }
 
-    /// Sets one of the values that the club itself keeps of a member. Where all are so already nothing is written: who
-    /// lets somebody in who is not blocked has learnt of no block, and must not overrule another kiosk's. A block is
-    /// said anew.
+    /// Sets values that the club keeps of a member. Nothing is written if all are so already: whoever unblocks a member
+    /// who is not blocked has learnt of no block, and must not overrule another kiosk's. A block is recorded anew.
     package func set(
         _ values: [String: FieldValue],
         of key: String,
@@ -170,12 +169,12 @@ extension MemberStore {
             let stamp = try transaction.nextStamp()
             try transaction.members.change(row) { facts in
                 for (name, value) in values {
-                    // Who blocks without saying why does not know better than who said it.
+                    // A block without a reason does not overrule the reason of an earlier one.
                     if name == SystemValues.Name.blocked, value == .string(""), row.blocked != nil { continue }
                     facts.set(name, value, stamp)
                 }
             }
-            // Notes are kept once; the log says only that they were changed.
+            // Notes are kept once; the log records only that they were changed.
             let detail = values.filter { $0.key != SystemValues.Name.notes }
                 .reduce(into: [:]) { $0[String($1.key.dropFirst())] = $1.value }
             try transaction.audit(action, of: row.member.userId, context, detail: detail)
@@ -230,7 +229,7 @@ extension MemberStore {
             let row = try transaction.db.members.member(key, attempt)
             let former = Set(SystemValues(try row.facts()).tags)
             // Whoever replaces the list states nothing new of what stays, and nobody takes away what is not there;
-            // whoever names a tag that is there says it anew, also if another device says otherwise meanwhile.
+            // whoever names a tag that is there states it anew, also if another device states otherwise meanwhile.
             let gone = isWhole ? former.subtracting(added) : removed.intersection(former)
             let new = isWhole ? added.subtracting(former) : added
             guard !gone.isEmpty || !new.isEmpty else { return (row, isNews: false) }
@@ -249,7 +248,7 @@ extension MemberStore {
 
     // MARK: Cards
 
-    /// Says to whom a card belongs and whether it is blocked.
+    /// Sets to whom a card belongs and whether it is blocked.
     package func setCard(
         _ card: String,
         of key: String,
@@ -272,7 +271,7 @@ extension MemberStore {
                     throw ClubError(.memberExists, attempting: attempt, detail: "the card belongs to another member")
                 }
                 let stored = try transaction.db.members.blocked(card)
-                // Who blocks without saying why does not know better than who said it.
+                // A block without a reason does not overrule the reason of an earlier one.
                 let isSame = stored == blocked.map(PlainText.line) || blocked == "" && stored != nil
                 guard !isSame else { return (row, isNews: false) }
             }
@@ -282,7 +281,7 @@ extension MemberStore {
         }
     }
 
-    /// Gives a member another card in place of one that is blocked from now on.
+    /// Replaces a member's card, which is blocked from now on, by another.
     package func replaceCard(
         _ old: String,
         by new: String,
@@ -317,7 +316,7 @@ extension MemberStore {
     // MARK: Making one member of two
 
     /// Makes one member of two: everything that the second is known by leads to the first, whose visits are those of
-    /// both, and who is held to what was said of either.
+    /// both, and who is held to what was recorded of either.
     package func mergeMember(
         _ key: String,
         into target: String,
@@ -351,7 +350,7 @@ extension MemberStore {
 extension MemberRow {
     /// What another member takes over from this one, who joins them.
     ///
-    /// - Parameter stamp: the next moment; each thing is said at one of its own.
+    /// - Parameter stamp: the next moment; each value is recorded at one of its own.
     fileprivate func takenOver(
         by target: MemberRow,
         _ stamp: () throws -> Stamp
@@ -382,7 +381,7 @@ extension MemberRow {
             if target.visitsLeft == nil {
                 report.notCarried.append(.visitsLeft)
             } else if left > 0 {
-                // No file may tell of more.
+                // No file may contain more.
                 let name = SystemValues.Name.carried(from: member.userId)
                 facts.set(name, .int(min(left, NumberText.mostVisits)), try stamp())
                 report.carried.append(.visitsLeft)
@@ -404,7 +403,7 @@ extension MemberRow {
 }
 
 extension JoinReport {
-    /// For the audit log: what it was about, not what it said.
+    /// For the audit log: which values it concerns, not their contents.
     fileprivate var detail: [String: FieldValue] {
         var detail: [String: FieldValue] = ["into": .string(member.userId)]
         if !carried.isEmpty { detail["carried"] = .array(carried.map { .string($0.rawValue) }) }

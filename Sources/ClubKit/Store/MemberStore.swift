@@ -23,7 +23,7 @@ package final class MemberStore: Sendable {
 
     var clock: @Sendable () -> Date { device.clock }
 
-    /// Tells those who wait for it that something was committed here.
+    /// Notifies those who wait for it that something was committed here.
     package let commits = EventBroadcaster<Void>()
 
     let commitsOfOthers: CommitsOfOthers

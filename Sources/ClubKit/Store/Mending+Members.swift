@@ -4,7 +4,7 @@ import ReaderKit
 
 /// Members of whom something cannot be read, or whose row is gone.
 extension Mending {
-    /// What was said of a member and cannot be read becomes what is shown.
+    /// Replaces facts of a member that cannot be read by what is shown.
     mutating func mendFacts() throws {
         for id in try Int64.fetchAll(db, sql: "SELECT id FROM member WHERE facts IS NOT NULL") {
             guard let row = try db.members.row(id: id) else { continue }
@@ -29,7 +29,7 @@ extension Mending {
         var claim: (visits: Int, at: Int64)?
     }
 
-    /// Replaces what was said of a member by facts that show this.
+    /// Replaces the facts of a member by ones that show this.
     func write(_ shown: Shown, of id: Int64) throws {
         let facts = try rebuilt(shown)
         try db.execute(sql: "UPDATE member SET facts = '{}' WHERE id = ?", arguments: [id])
@@ -110,7 +110,7 @@ extension Mending {
         try write(shown, of: id)
     }
 
-    /// The creation that a member's visits tell of, or the first tap of which only the receipt is left.
+    /// The creation that a member's visits name, or the first tap of which only the receipt is left.
     private func origin(_ id: Int64) throws -> Stamp? {
         for sql in [Rescue.namedOrigin(of: "?"), Rescue.firstVisit(of: "?")] {
             guard let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else { continue }

@@ -4,7 +4,7 @@ import ReaderKit
 
 /// Members of whose rows a damaged file had only what is in the indexes.
 extension Mending {
-    /// Takes the rest from the journal of changes, where it has them, and says of the others what they have lost.
+    /// Takes the rest from the journal of changes, where it has them, and reports what the others have lost.
     mutating func mendNamedMembers(_ ids: [Int64]) throws {
         guard !ids.isEmpty else { return }
         let images = try images(of: Set(ids))
@@ -47,13 +47,13 @@ extension Mending {
         }
     }
 
-    /// When a member who is there was created, whose row told it: by the visits, if there are any.
+    /// The creation of a member who is there, which the lost row contained: by the visits, if there are any.
     private func origin(of row: MemberRow, _ known: Member?, _ claim: (visits: Int, at: Int64)?) throws -> Stamp {
         var origin = row.origin
         let latest = try LogicalTimes.clock(in: db) ?? 0
         if origin.time == 0 {
             if let first = try Row.fetchOne(db, sql: Rescue.firstVisit(of: "?"), arguments: [row.id]) {
-                // Only receipts told of these visits.
+                // Only receipts contained these visits.
                 origin = Stamp(time: try first.value(0), device: try first.value(1))
                 try db.write("UPDATE visit SET born = ? WHERE member_id = ? AND born = 0", [origin.time, row.id])
             } else if let claim {

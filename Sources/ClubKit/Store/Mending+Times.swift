@@ -17,7 +17,7 @@ extension Mending {
         if !mended.contains(words) { mended.append(words) }
     }
 
-    /// Gives records at no possible logical time one that is near to when they were made.
+    /// Sets the logical time of records whose own is impossible to one near to when they were made.
     mutating func mendTimes() throws {
         try mendOrigins()
         try mendTimes(of: "visit", key: "event_id")

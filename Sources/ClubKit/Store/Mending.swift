@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// Puts a database right whose tables can be read, inside one transaction: what is said twice is made to agree, and
-/// what follows from something else is computed anew.
+/// Repairs a database whose tables can be read, inside one transaction: what is stored twice is made to agree, and what
+/// follows from something else is computed anew.
 struct Mending {
     let transaction: StoreTransaction
     var db: Database { transaction.db }
     var mended: [String] = []
     private var lost: [String]
 
-    /// Does it, and says so in the audit log.
+    /// Repairs the database, and records that in the audit log.
     ///
     /// - Parameters:
     ///   - remark: put before what was mended in the audit log.

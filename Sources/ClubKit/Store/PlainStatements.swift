@@ -49,8 +49,8 @@ struct StatementRow: StoredRow {
 
 /// The statements of a tap, without what GRDB does for statements of any kind. Nobody observes transactions here.
 extension Database {
-    /// Runs a statement, which is kept for the next time, and reads the first row of what it gives. Whoever writes so is in
-    /// a transaction.
+    /// Runs a statement, which is kept for the next time, and reads the first row that it returns. Whoever writes so is
+    /// in a transaction.
     ///
     /// - Parameter read: must not run the same statement again.
     func first<Value>(_ sql: String, _ values: [BoundValue], _ read: (StatementRow) throws -> Value) throws -> Value? {
@@ -67,7 +67,7 @@ extension Database {
         switch code {
         case SQLITE_ROW:
             let value = try read(StatementRow(statement: statement))
-            // A statement that writes and gives rows ends here, and may fail here.
+            // A statement that writes and returns rows ends here, and may fail here.
             isReset = true
             let code = sqlite3_reset(handle)
             guard code == SQLITE_OK else { throw failure(code, sql) }

@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import ReaderKit
 
-/// What a repaired or upgraded file says of the one whose place it is to take: the checksums of the file and its log, and
-/// the name of the copy that is kept. It is a row of `meta` until the repaired file is opened in its place.
+/// What a repaired or upgraded file records of the one that it is to replace: the checksums of the file and its log,
+/// and the name of the copy that is kept. It is a row of `meta` until the repaired file is opened in its place.
 struct Replacement: Equatable {
     static let key = "replaces"
 

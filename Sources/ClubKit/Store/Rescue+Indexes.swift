@@ -14,7 +14,7 @@ extension Rescue {
                 id INTEGER PRIMARY KEY, event_id BLOB, device_id BLOB, hlc INTEGER, member_id INTEGER, at INTEGER)
             """
         try target.execute(sql: sql)
-        // Every index has an entry for each visit, so one that is whole describes how many there are.
+        // Every index has an entry for each visit, so one that is whole shows how many there are.
         var isOneWhole = false
         for index in RescueTrees.indexes["visit"] ?? [] where try copyEntries(of: index) { isOneWhole = true }
         try target.execute(

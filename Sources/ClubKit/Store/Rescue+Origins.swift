@@ -1,15 +1,15 @@
 import GRDB
 
-/// The creations of members, and under which of them visits were made, where rows are gone that told it.
+/// The creations of members, and under which of them visits were made, where the rows that contained them are gone.
 ///
-/// To a merge a creation at no time is one of a file without logical times, or one that every deletion is later than; so
-/// what the visits tell of it is taken.
+/// To a merge a creation at no time is one of a file without logical times, or one that every deletion is later than;
+/// so it is taken from the visits.
 extension Rescue {
     /// What stands in `born` of a visit until ``settleOrigins()``, if nobody knows yet.
     static let unknownBirth = -1
 
     /// The newest creation that the visits of a member name, with its device: that of the visit that was the creation,
-    /// else of the first one under it; none of what files told.
+    /// else of the first one under it; none of those from files.
     ///
     /// - Parameter member: an expression.
     static func namedOrigin(of member: String) -> String {
@@ -32,8 +32,8 @@ extension Rescue {
         """
     }
 
-    /// Gives members of whom only names are left the creation that their visits tell of, and visits of which only the
-    /// indexes told the creation of their member.
+    /// Sets the creation of members of whom only names are left to the one that their visits name, and that of visits
+    /// of which only the indexes are left to their member's.
     func settleOrigins() throws {
         if try isFirstSchema || lacksCreations() {
             // Its members were made by their first visits; all of those that can be had are there by now.
@@ -82,7 +82,7 @@ extension Rescue {
         )
     }
 
-    /// Where the list of tables is gone, the rows themselves say that they are of the first schema.
+    /// Where the list of tables is gone, the rows themselves show that they are of the first schema.
     private func lacksCreations() throws -> Bool {
         let sql = """
             SELECT EXISTS (SELECT 1 FROM visit WHERE born = 0) AND NOT EXISTS (SELECT 1 FROM visit WHERE born > 0)

@@ -20,7 +20,7 @@ struct Rescue {
     var lost: [String] = []
     /// Members of whose rows there is only what the indexes have.
     var named: [Int64] = []
-    /// How many visits the damaged file had; `nil` if nobody can tell.
+    /// How many visits the damaged file had; `nil` if unknown.
     var visits: Int?
     /// The tables of which rows are missing.
     private(set) var torn: Set<String> = []
@@ -68,7 +68,7 @@ struct Rescue {
         guard !listed.isEmpty else {
             var page = try Data(contentsOf: URL(fileURLWithPath: new))
             page = page.prefix(Int(page[16]) << 8 | Int(page[17]))
-            // How many pages there are is taken from the size of the file, and none is said to be free.
+            // The number of pages is taken from the size of the file, and none is marked as free.
             page.resetBytes(in: 28..<40)
             let file = try FileHandle(forUpdating: URL(fileURLWithPath: old))
             defer { try? file.close() }
@@ -125,7 +125,7 @@ struct Rescue {
         if table == "change" { return }
         // A table of a later schema is not missed in an older file.
         if !isFound, !isListWhole { lost.append("the table '\(table)', which may have been empty, could not be found") }
-        // Of members and visits the indexes tell more.
+        // The indexes contain more of members and visits.
         if ["member", "visit"].contains(table) { return }
         if isPartLost { lost.append("a part of the table '\(table)' could not be read") }
         if refused > 0 { lost.append("\(refused) rows of the table '\(table)' that made no sense") }
@@ -159,7 +159,7 @@ final class RowCopier {
     private var inserts: [Int: Statement] = [:]
     private(set) var copied = 0
     private(set) var refused = 0
-    /// Why no more rows can be written, whatever they say.
+    /// Why no more rows can be written, whatever they contain.
     private var failure: DatabaseError?
 
     /// - Parameter columns: those of the rows in their order; old rows may lack the last ones.

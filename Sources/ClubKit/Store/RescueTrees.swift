@@ -2,7 +2,7 @@ import GRDB
 
 /// Which page of a damaged database belongs to which table or index.
 ///
-/// The list of tables says at which page each begins, and pages that can be read lead to others. A page to which none
+/// The list of tables states at which page each begins, and pages that can be read lead to others. A page to which none
 /// leads any more is known by its rows: by how many values they have and of which kinds.
 struct RescueTrees {
     /// A table or an index, as the schema has it.
@@ -53,12 +53,12 @@ struct RescueTrees {
 
     private(set) var trees: [String: Tree] = [:]
     private var pages: [String: [RescuePages.Page]] = [:]
-    /// Whose pages can all be read, as far as anybody can tell.
+    /// Whose pages can all be read, as far as is known.
     private(set) var whole: Set<String> = []
     private let file: RescuePages
 
     /// - Parameters:
-    ///   - listed: where the list of tables says that each table and index begins; `nil` if it cannot be read.
+    ///   - listed: where each table and index begins by the list of tables; `nil` if it cannot be read.
     ///   - model: a sound database.
     init(_ file: RescuePages, _ tables: [String], listed: [String: Int]?, like model: Database) throws {
         self.file = file

@@ -75,7 +75,7 @@ struct Salvage {
         var report = RepairReport()
         (report.mended, report.lost) = try await store.write(attempt) { transaction in
             let done = try Mending.run(transaction, context, lost: lost, named: named, visits: visits)
-            // What was lost may have been told to other devices, so nothing more is said under the old name.
+            // What was lost may have reached other devices, so nothing more is recorded under the old name.
             try transaction.db.markCopy()
             return done
         }

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 final class LocalDevice: Sendable {
-    /// Tells this store's visits from those of other devices. Two processes on one file are one device.
+    /// Distinguishes this store's visits from those of other devices. Two processes on one file are one device.
     let id: UUID
 
     let clock: @Sendable () -> Date
@@ -35,7 +35,7 @@ final class LocalDevice: Sendable {
     /// What stands for an identifier that was read from a card.
     func identifier(read identifier: String) -> String { key?.hidden(identifier) ?? identifier }
 
-    /// What stands for an identifier that a person or a file gives.
+    /// What stands for an identifier that a person or a file provides.
     func identifier(_ identifier: String) -> String { key?.resolved(identifier) ?? identifier }
 
     /// What stands for an identifier of a file.
@@ -46,8 +46,8 @@ final class LocalDevice: Sendable {
         return key?.hidden(identifier) ?? identifier
     }
 
-    /// What may stand for an identifier that a person gives: first as it is, then as a reader would tell it, without the
-    /// blanks around it, which is also the last one, then as files spell it that were imported.
+    /// What may stand for an identifier that a person enters: first as it is, then as a reader would report it, without
+    /// the blanks around it, which is also the last one, then as files spell it that were imported.
     func identifiers(_ given: String) -> [String] {
         let trimmed = given.trimmingCharacters(in: .whitespaces)
         let told = CardKey.normalised(trimmed) ?? (trimmed.isEmpty ? given : trimmed)
@@ -120,7 +120,7 @@ struct StoreTransaction {
         return Stamp(time: time, device: device.id)
     }
 
-    /// Takes note of other devices' moments, so that what is said here from now on is later.
+    /// Takes note of other devices' moments, so that what is recorded here from now on is later.
     func observe(_ time: Int64) throws {
         try db.execute(sql: "UPDATE clock SET hlc = ? WHERE hlc < ?", arguments: [time, time])
     }

@@ -35,7 +35,7 @@ struct StoredMembers {
         let card = try db.first(sql, [.text(key)]) { card in
             (userID: try card.value(0) as String, isBlocked: try card.value(1) as Bool, hlc: try card.value(2) as Int64)
         }
-        // What was said of the card before its member was deleted does not hold for one who is there again.
+        // What was recorded of the card before its member was deleted does not hold for one who is there again.
         if let card, let row = try self.row(userID: card.userID), row.exists, row.ended < card.hlc {
             return .member(try representative(of: row), cardIsBlocked: card.isBlocked)
         }
@@ -48,7 +48,7 @@ struct StoredMembers {
         if case .member(let row, _) = try holder(of: key) { row } else { nil }
     }
 
-    /// The one of ``LocalDevice/identifiers(_:)`` that leads to a member, else the way a reader tells it.
+    /// The one of ``LocalDevice/identifiers(_:)`` that leads to a member, else the form that a reader reports.
     func cardKey(_ keys: [String]) throws -> String {
         for key in keys where try found(key) != nil { return key }
         return keys.last ?? ""
@@ -66,8 +66,8 @@ struct StoredMembers {
         return row
     }
 
-    /// Whose card the identifier of that member is, if it is that of somebody else. What was said of the card before
-    /// its holder was deleted does not hold for one who is there again (see ``StoredMembers/holder(of:)``).
+    /// Whose card the identifier of that member is, if it is that of somebody else. What was recorded of the card
+    /// before its holder was deleted does not hold for one who is there again (see ``StoredMembers/holder(of:)``).
     func holderOfIdentifier(_ id: Int64) throws -> String? {
         let sql = """
             SELECT member_key FROM card JOIN member ON card_id = user_id
@@ -210,7 +210,7 @@ struct StoredMembers {
             UNION SELECT member.user_id FROM joined JOIN member ON member.merged_into = joined.user_id)
         """
 
-    /// Who stands for each of connected rows, as ``representative(of:)`` says, in one way through them.
+    /// Who stands for each of the connected rows, by the rules of ``representative(of:)``, in one pass through them.
     static func representatives(in rows: [MemberRow]) -> [Int] {
         let places = Dictionary(rows.indices.map { (Array(rows[$0].member.userId.utf8), $0) }) { first, _ in first }
         var found = [Int?](repeating: nil, count: rows.count)
@@ -261,7 +261,7 @@ struct StoredMembers {
         var rows = try joined(to: row)
         var ids = Set(rows.map(\.id))
         var index = 0
-        // A deletion ends that two are joined, as everything that was said; only the log tells of it then.
+        // A deletion ends that two are joined, like everything recorded of them; only the log contains it then.
         while index < rows.count {
             let others = try MemberRow.all(
                 where: """

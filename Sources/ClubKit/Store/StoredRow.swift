@@ -52,7 +52,7 @@ extension Row: StoredRow {
     func stamp() throws(ClubError) -> Stamp { Stamp(time: try value("hlc"), device: try value("device_id")) }
 }
 
-/// What queries give and change, by statements that are kept for the next time.
+/// What queries return and change, by statements that are kept for the next time.
 extension Database {
     /// The first value, `nil` also for NULL.
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(

@@ -14,7 +14,7 @@ struct Tap: Sendable {
     let unknown: UnknownCard
     /// What is kept in the inbox with it.
     let messages: [KeptMessage]
-    /// Told of the receipt after the commit, if it is new.
+    /// Called with the receipt after the commit, if it is new.
     let committed: @Sendable (Receipt) -> Void
 }
 
@@ -48,7 +48,7 @@ final class TapQueue: TaskExecutor {
 
     /// Commits a tap on the thread, after those that came before it.
     ///
-    /// - Parameter commit: commits some taps, and gives each its answer, by its place among them. It may block.
+    /// - Parameter commit: commits some taps, and answers each by its place among them. It may block.
     func add(_ tap: Tap, _ commit: @escaping @Sendable ([Tap], (Int, Committed) -> Void) -> Void) async -> Committed {
         await withCheckedContinuation { answer in
             // A task of this executor need not wait for its own thread.

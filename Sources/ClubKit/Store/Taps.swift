@@ -13,15 +13,15 @@ package enum UnknownCard: Sendable {
 package struct TapRules: Sendable {
     /// How near a tap may be to a counted visit without being a repeat.
     package var cooldown: Int64
-    /// How long before its end a membership is said to end.
+    /// How long in advance the end of a membership is announced.
     package var expiryWarning: Int64 = 14 * 86_400 * Timestamp.second
-    /// From how few visits that are left on it is said.
+    /// The number of visits left up to which it is announced.
     package var visitsWarning = 2
     /// Whether taps are acknowledged and not counted.
     package var isMaintenance = false
     /// The scenarios that a counted visit may be charged with.
     package var scenarios: ScenarioPlan?
-    /// Those of them whose own code said no, which was asked before.
+    /// Those of them whose own code refused, which was asked before.
     package var refusedScenarios: Set<String> = []
 
     package init(cooldown: Int64) {
@@ -30,7 +30,7 @@ package struct TapRules: Sendable {
 }
 
 extension MemberStore {
-    /// Commits a tap and gives its receipt, or `nil` if the card is unknown and `unknown` is ``UnknownCard/ask``.
+    /// Commits a tap and returns its receipt, or `nil` if the card is unknown and `unknown` is ``UnknownCard/ask``.
     ///
     /// A task that was cancelled before commits nothing; later its tap is committed all the same.
     ///
@@ -73,7 +73,7 @@ extension MemberStore {
 
     /// Commits taps together.
     ///
-    /// - Parameter answer: given each answer, with the tap's place, once it is known.
+    /// - Parameter answer: called with the tap's place and its answer, once that is known.
     private func commit(_ taps: [Tap], answer: (Int, TapQueue.Committed) -> Void) {
         do {
             for (index, result) in try record(taps).enumerated() { answer(index, result) }
@@ -226,7 +226,7 @@ private struct TapTaking {
         facts.add(MemberFacts.Birth(stamp, at: time))
         let name = PlainText.line(name ?? "")
         if !name.isEmpty {
-            // A card describes what was known when it was written; as of its tap it must not win over what people said.
+            // A card describes what was known when it was written; as of its tap it must not win over what people set.
             let seen = Stamp(time: Stamp.time(milliseconds: time / 1000, counter: 0), device: transaction.device.id)
             facts.set("username", .string(name), seen < stamp && facts.isAlive(seen) ? seen : stamp)
         }
@@ -250,8 +250,8 @@ private struct TapTaking {
         return .visit
     }
 
-    /// What the tap comes to that made a member: another kiosk may have said before that they are not let in, or whom
-    /// they are one with.
+    /// The outcome of the tap that made a member: another kiosk may have recorded before that they are not let in, or
+    /// whom they are one with.
     private func outcomeOfCreation(_ id: Int64, at time: Int64, _ rules: TapRules) throws -> Receipt.Outcome {
         guard let row = try db.members.row(id: id).map({ try db.members.shown(for: $0) }) else { return .created }
         let outcome = try self.outcome(of: time, for: row, false, rules)

@@ -8,7 +8,7 @@ struct ClubFileExport {
     let at: Date
     /// Computes the checksum of what it writes.
     let output: OutputFile
-    /// Told now and then; throwing ends the export.
+    /// Called now and then; throwing ends the export.
     let progress: (TransferProgress) throws -> Void
 
     private static let newline: UInt8 = 0x0A
@@ -66,7 +66,7 @@ struct ClubFileExport {
     // MARK: Members
 
     private func members(_ db: Database, _ count: inout Count, _ tooLong: inout [String]) throws -> Int {
-        // Whom nothing was said of is only there to be joined to what others say.
+        // A row without facts is only there to be joined to records of others.
         let rows = try RawRows(
             db,
             """
@@ -98,7 +98,7 @@ struct ClubFileExport {
         return members
     }
 
-    /// Somebody whom one row tells whole, in the form that ``TransferRecord/Person`` reads.
+    /// A member whom one row describes completely, in the form that ``TransferRecord/Person`` reads.
     private func plain(_ row: RawRows, _ text: inout [UInt8]) {
         text.append(contentsOf: #""addedAt":"#.utf8)
         NumberText.append(row.integer(2), to: &text)

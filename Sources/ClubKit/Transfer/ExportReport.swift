@@ -61,7 +61,7 @@ public struct ExportOptions: Sendable, Hashable {
     }
 }
 
-/// Names of exported files, as the original library gives them but with 24 hours and seconds.
+/// Names of exported files, as the original library forms them but with 24 hours and seconds.
 enum ExportName {
     /// `exported_membership_users_September-01-2026-10-00-00.mucsv`: in English and of the Gregorian calendar wherever
     /// it is used, in the given time zone.

@@ -9,7 +9,7 @@ struct MemberExport {
     /// Makes the values of a member, where a class of the application has its own idea of them.
     let record: ((Member) throws -> [String: FieldValue])?
     let output: OutputFile
-    /// Told now and then; throwing ends the export.
+    /// Called now and then; throwing ends the export.
     let progress: (TransferProgress) throws -> Void
 
     /// Rows between two calls of ``progress``.

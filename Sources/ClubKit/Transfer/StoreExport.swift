@@ -81,7 +81,7 @@ extension MemberStore {
     }
 }
 
-/// The rows of a query, read without making objects of them. What it gives is valid until the next row.
+/// The rows of a query, read without making objects of them. What it returns is valid until the next row.
 ///
 /// GRDB's rows would take longer than all the rest of an export.
 struct RawRows {

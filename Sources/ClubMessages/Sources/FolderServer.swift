@@ -16,7 +16,7 @@ final class FolderServer: ThreadServer {
     private let pauses: MessageFolder.Pauses
 
     private struct Shared {
-        /// What came out of the message that was given last.
+        /// What came out of the message that was passed on last.
         var answer: Result<RoutingResult, ClubError>?
         var wakeUps = 0
     }
@@ -40,7 +40,7 @@ final class FolderServer: ThreadServer {
         /// What identified the files that were removed last.
         var removed: [UUID] = []
         var retry: Duration
-        /// Whether it was said that the directory cannot be read.
+        /// Whether it was reported that the directory cannot be read.
         var hasComplained = false
     }
 
@@ -182,7 +182,7 @@ final class FolderServer: ThreadServer {
         return .next
     }
 
-    /// Gives a message to the router, and waits for what becomes of it; `nil` if this is to end before.
+    /// Passes a message to the router, and waits for what becomes of it; `nil` if this is to end before.
     private func answer(to message: Message) -> Result<RoutingResult, ClubError>? {
         let (router, thread) = (router, thread)
         Task { [weak self] in
@@ -208,9 +208,9 @@ final class FolderServer: ThreadServer {
     }
 }
 
-/// The system's word that a file has come into a directory.
+/// The system's notification that a file has come into a directory.
 final class ArrivalWatch {
-    /// Can be read from when something came; -1 where the system does not tell.
+    /// Can be read from when something came; -1 where the system does not notify.
     let descriptor: Int32
 
     init() {
@@ -221,7 +221,7 @@ final class ArrivalWatch {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches what is at a path now. Watching it twice is the same as once. Returns whether the system will tell.
+    /// Watches what is at a path now. Watching it twice is the same as once. Returns whether the system will notify.
     func follow(_ path: String) -> Bool {
         guard descriptor >= 0 else { return false }
         let events = UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF)

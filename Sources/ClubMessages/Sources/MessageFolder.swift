@@ -84,8 +84,8 @@ final class MessageFiles {
 
         /// The same for the same file whenever it is read, and another for a file that was written later.
         ///
-        /// - Parameter number: how many files were removed that looked the same in all of this: a system that notes times
-        ///   coarsely, and gives a file the number of one that was just removed, cannot tell them apart.
+        /// - Parameter number: how many files were removed that looked the same in all of this: a system that notes
+        ///   times coarsely, and gives a file the number of one that was just removed, cannot distinguish them.
         func uuid(named name: String, number: Int = 0) -> UUID {
             var hash = SHA256()
             hash.update(data: Array("\(identity.device) \(identity.number) \(number) ".utf8))
@@ -216,7 +216,7 @@ final class MessageFiles {
     }
 }
 
-/// Tells a file from every other that had its name, or has it later.
+/// Distinguishes a file from every other that had its name, or has it later.
 struct FileIdentity: Sendable, Hashable {
     let device: UInt64
     let number: UInt64

@@ -68,7 +68,7 @@ struct SocketFile {
     /// Listens, without waiting.
     let descriptor: Int32
     private let path: String
-    /// The file's own numbers: by the descriptor the kernel tells other ones.
+    /// The file's own numbers: for the descriptor the kernel reports other ones.
     private let identity: FileIdentity?
 
     init(_ path: String) throws(ClubError) {

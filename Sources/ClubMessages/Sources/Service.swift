@@ -63,9 +63,9 @@ final class ServiceThread: Sendable {
 
     var isEnding: Bool { ending.load(ordering: .acquiring) }
 
-    /// Starts the thread, and waits until it describes how that went. To be called once.
+    /// Starts the thread, and waits until it reports how that went. To be called once.
     ///
-    /// - Parameter run: is given what to call once, before it serves. Its end is the thread's.
+    /// - Parameter run: is passed what to call once, before it serves. Its end is the thread's.
     func start(
         name: String,
         _ run: @escaping @Sendable (_ started: (Result<Void, ClubError>) -> Void) -> Void
@@ -78,13 +78,13 @@ final class ServiceThread: Sendable {
         try await answer.value().get()
     }
 
-    /// Tells the thread to end.
+    /// Asks the thread to end.
     func stop() {
         ending.store(true, ordering: .releasing)
         bell.ring()
     }
 
-    /// Tells the thread, which is started or about to be, to end, and waits until it has. To be called once.
+    /// Asks the thread, which is started or about to be, to end, and waits until it has. To be called once.
     func stopped() async {
         stop()
         await ended.value()

@@ -13,7 +13,7 @@ public struct IdentifierKey: Sendable, Hashable {
 
     private let bytes: [UInt8]
 
-    /// Tells this key from others, without telling the key.
+    /// Distinguishes this key from others, without revealing it.
     package let check: String
 
     /// Creates a key; `nil` if it has fewer than ``shortest`` bytes.
@@ -36,7 +36,7 @@ public struct IdentifierKey: Sendable, Hashable {
         Self.mark + check + "-" + Self.code("id " + identifier, bytes).prefix(Self.hashBytes).hex
     }
 
-    /// What stands for an identifier that a person or a file gives, who may give a hidden one: that stays as it is.
+    /// What stands for an identifier that a person or a file provides. A hidden one stays as it is.
     package func resolved(_ identifier: String) -> String {
         Self.check(of: identifier) == check ? identifier : hidden(identifier)
     }

@@ -1,7 +1,7 @@
 import CardPasses
 import Foundation
 
-/// All that was ever said of a member, apart from the ledger of visits, in a form that merges without losing anything.
+/// All that was ever recorded of a member, apart from the ledger of visits, in a form that merges without loss.
 ///
 /// ``join(_:)`` is commutative, associative and idempotent, so devices that have heard the same, in whatever order and
 /// however often, hold the same facts.
@@ -16,7 +16,7 @@ package struct MemberFacts: Sendable, Hashable {
     /// not a file, and a later deletion is an erasure too.
     package private(set) var erasure: Stamp?
 
-    /// What was said of each value, newest first: the first is the value, the others are kept for people to look at.
+    /// The versions of each value, newest first: the first is the value, the others are kept for people to look at.
     package private(set) var values: [String: [Version]] = [:]
 
     /// The totals of files that know no single visits. None is dominated by another.
@@ -48,7 +48,7 @@ package struct MemberFacts: Sendable, Hashable {
         }
     }
 
-    /// What a value was said to be.
+    /// What was recorded as a value.
     package struct Version: Sendable {
         package var stamp: Stamp
         package var value: FieldValue
@@ -59,8 +59,8 @@ package struct MemberFacts: Sendable, Hashable {
             self.value = value.normalized
         }
 
-        /// Those that are kept for themselves: nothing that is said of one kind drives one of another out, since a
-        /// deletion or an erasure may end one and leave the other.
+        /// Those that are kept for themselves: none drives one of another kind out, since a deletion or an erasure may
+        /// end one and leave the other.
         package enum Kind {
             case device, file, emptyInFile
         }
@@ -70,8 +70,8 @@ package struct MemberFacts: Sendable, Hashable {
             return value == .null || value == .string("") ? .emptyInFile : .file
         }
 
-        /// Newest first; what a file leaves empty comes last, so that it never hides what is known. Two that a file
-        /// said for the same time are ordered by what they say.
+        /// Newest first; what a file leaves empty comes last, so that it never hides what is known. Two that files
+        /// contain for the same time are ordered by their values.
         static func precedes(_ left: Version, _ right: Version) -> Bool {
             let (leftIsEmpty, rightIsEmpty) = (left.kind == .emptyInFile, right.kind == .emptyInFile)
             if leftIsEmpty != rightIsEmpty { return rightIsEmpty }
@@ -84,10 +84,10 @@ package struct MemberFacts: Sendable, Hashable {
     /// moment. What stands here is not taken in again.
     ///
     /// Which visits they were is not kept, so that nothing is left of them. That has two limits. Of two kiosks with one
-    /// identifier, such as a copied disk, one removes and counts what it has; a visit of the other's that is no later and
-    /// was not learnt of is taken for one of these, and of two such removals only the one that goes further counts. And
-    /// a tap that was given to two kiosks before they learnt of one another counts twice if one removes its record
-    /// before it learns of the other's. Kiosks that merge before they remove lose and double nothing.
+    /// identifier, such as a copied disk, one removes and counts what it has; a visit of the other's that is no later
+    /// and was not learnt of is taken for one of these, and of two such removals only the one that goes further counts.
+    /// And a tap that was submitted to two kiosks before they learnt of one another counts twice if one removes its
+    /// record before it learns of the other's. Kiosks that merge before they remove lose and double nothing.
     package struct Removal: Sendable, Hashable, Comparable {
         /// The device, and the time of its latest visit that was removed.
         package var stamp: Stamp
@@ -178,7 +178,7 @@ package struct MemberFacts: Sendable, Hashable {
         return true
     }
 
-    /// The same without what was said of one value.
+    /// The same without what was recorded of one value.
     package func without(_ name: String) -> MemberFacts {
         var facts = self
         facts.values[name] = nil
@@ -233,7 +233,7 @@ package struct MemberFacts: Sendable, Hashable {
         }
     }
 
-    /// The latest moment that is spoken of; 0 if nothing is said.
+    /// The latest moment that the facts contain; 0 if there is none.
     package var latestTime: Int64 {
         let stamps = births.map(\.stamp) + claims.map(\.stamp) + packs.map(\.stamp) + removals.map(\.stamp)
         let versions = values.values.joined().map(\.stamp)
@@ -248,7 +248,7 @@ package struct MemberFacts: Sendable, Hashable {
     /// When the member was created first, in microseconds since 1970; 0 if it is not known.
     package var addedAt: Int64? { births.isEmpty ? nil : births.map(\.at).filter { $0 != 0 }.min() ?? 0 }
 
-    /// The name to show: what was said last, else an empty one, or none if only files know the member.
+    /// The name to show: what was recorded last, else an empty one, or none if only files know the member.
     package var username: String? {
         switch value("username") {
         case .string(let name): name
@@ -365,8 +365,8 @@ package struct MemberFacts: Sendable, Hashable {
 }
 
 extension MemberFacts {
-    /// The facts of a member whom one row tells whole: created once, every value said then. An empty name states
-    /// nothing unless a file says it.
+    /// The facts of a member whom one row describes completely: created once, every value recorded then. An empty name
+    /// states nothing unless it is a file's.
     package static func plain(
         origin: Stamp,
         addedAt: Int64,
@@ -402,11 +402,11 @@ extension MemberFacts {
     }
 }
 
-/// What is left of many parts that were said: each in the time of sorting them, since a file may hold thousands.
+/// What is left of many parts that were recorded: each in the time of sorting them, since a file may hold thousands.
 
 extension MemberFacts.Birth {
-    /// The creations that tell something on top of all others, whatever deletion may come, oldest first: one that is as
-    /// early and ``Stamp/outlives(_:)`` another tells all of it.
+    /// The creations that add something to all others, whatever deletion may come, oldest first: one that is as early
+    /// and ``Stamp/outlives(_:)`` another contains all of it.
     static func undominated(of births: [Self]) -> [Self] {
         Stamp.undominated(of: births, stamp: \.stamp, among: { _ in 0 }, by: { Rank(at: $0.at) })
     }
@@ -424,16 +424,16 @@ extension MemberFacts.Claim {
     /// ``Stamp/legacy(at:believedUpTo:)``): its total counts all the same, there and wherever that is reported.
     package var isOfUnknownTime: Bool { stamp == .legacy(at: 0) }
 
-    /// The claims that tell something on top of all others, whatever deletion may come, in order. One of another time
-    /// always does: at least when the latest visit was.
+    /// The claims that add something to all others, whatever deletion may come, in order. One of another time always
+    /// does: at least when the latest visit was.
     static func undominated(of claims: [Self]) -> [Self] {
         Stamp.undominated(of: claims, stamp: \.stamp, among: \.at, by: { -$0.visits })
     }
 }
 
 extension Stamp {
-    /// The parts that tell something on top of all others of one group, in order: one that is ranked as low and
-    /// ``outlives(_:)`` another tells all of it.
+    /// The parts that add something to all others of one group, in order: one that is ranked as low and
+    /// ``outlives(_:)`` another contains all of it.
     fileprivate static func undominated<Part: Comparable, Rank: Comparable>(
         of parts: [Part],
         stamp: (Part) -> Stamp,
@@ -441,13 +441,13 @@ extension Stamp {
         by rank: (Part) -> Rank
     ) -> [Part] {
         guard parts.count > 1 else { return parts }
-        // Nothing is reported by what stands behind it.
+        // No part makes one that stands before it superfluous.
         let sorted = parts.sorted { left, right in
             if group(left) != group(right) { return group(left) < group(right) }
             return stamp(left) == stamp(right) ? rank(left) < rank(right) : stamp(left) > stamp(right)
         }
         var kept: [Part] = []
-        // The lowest so far that a device told of, and that anybody did.
+        // The lowest so far from a device, and from anybody.
         var (device, any): (Rank?, Rank?) = (nil, nil)
         var last: Int64?
         for part in sorted {

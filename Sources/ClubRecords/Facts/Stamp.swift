@@ -38,10 +38,10 @@ public struct Stamp: Sendable, Hashable {
 
     var dayNumber: Int64 { (time >> 16) / Self.day }
 
-    /// What a file without logical times says, as of then (microseconds since 1970): the same wherever it is imported.
+    /// The stamp of a file without logical times, as of then (microseconds since 1970): the same wherever imported.
     ///
-    /// - Parameter limit: the latest time that is believed. What claims to be later states nothing of when, and so
-    ///   counts as of the beginning of time: nothing that people say has to be later than it, which no clock could.
+    /// - Parameter limit: the latest time that is believed. What claims to be later does not state when, and so counts
+    ///   as of the beginning of time: nothing that people enter has to be later than it, which no clock could.
     package static func legacy(at microseconds: Int64, believedUpTo limit: Int64 = latestTime - 1) -> Stamp {
         let time = isBelieved(at: microseconds, upTo: limit) ? legacyTime(microseconds) : Int64(UInt16.max)
         return Stamp(time: time, device: legacyDevice)
@@ -57,14 +57,14 @@ public struct Stamp: Sendable, Hashable {
     }
 
     /// Whether a time alone is that of a file without logical times: no clock counts that far, so that a visit that
-    /// names the creation with which it ends tells of what kind it is.
+    /// names the creation with which it ends also identifies its kind.
     package static func isLegacy(time: Int64) -> Bool { time & 0xFFFF == 0xFFFF }
 
     /// Whether the change comes from a file without logical times.
     public var isLegacy: Bool { device == Self.legacyDevice }
 
-    /// Whether no deletion or erasure ends what has this stamp and leaves what has the other. What a file says never
-    /// outlives what a device says, since an erasure does not let files in again.
+    /// Whether no deletion or erasure ends what has this stamp and leaves what has the other. What a file states never
+    /// outlives what a device states, since an erasure does not let files in again.
     func outlives(_ other: Stamp) -> Bool { self >= other && (!isLegacy || other.isLegacy) }
 
     /// The wall-clock part of the time.

@@ -24,9 +24,9 @@ package struct SystemValues {
         private static let tagMark = "$tag:"
         private static let carriedMark = "$carried:"
 
-        /// The name of the value that describes how many bought visits came from a member who joined. It is the same on
-        /// every device, so that two desks that join the same pair before they learn of one another carry them over
-        /// once.
+        /// The name of the value that contains how many bought visits came from a member who joined. It is the same on
+        /// every device, so that two desks that join the same pair before they learn of one another carry them
+        /// over once.
         package static func carried(from userID: String) -> String {
             carriedMark + Array(SHA256.hash(data: Data(userID.utf8)).prefix(8)).hex
         }
@@ -47,7 +47,7 @@ package struct SystemValues {
 
     package init(_ facts: MemberFacts) {
         if case .string(let reason) = facts.value(Name.blocked) { blocked = reason }
-        // Whoever adds to it or takes from it need not fear an overflow, whatever a file said.
+        // Whoever adds to it or takes from it need not fear an overflow, whatever a file contains.
         if case .int(let time) = facts.value(Name.expires) { expiresAt = min(max(0, Int64(time)), Timestamp.latest) }
         if case .string(let text) = facts.value(Name.notes), !text.isEmpty { notes = text }
         if case .string(let userID) = facts.value(Name.mergedInto) { mergedInto = userID }
@@ -74,7 +74,7 @@ extension MemberFacts {
         }
     }
 
-    /// Says that the member has a tag, or has it no more.
+    /// Records that the member has a tag, or no longer has it.
     package mutating func setTag(_ tag: String, _ isThere: Bool, _ stamp: Stamp) {
         set(SystemValues.Name.tag(tag), isThere ? .bool(true) : .null, stamp)
     }

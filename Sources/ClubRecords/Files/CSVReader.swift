@@ -9,8 +9,8 @@ import Foundation
 /// behind it are read all the same. A quote that was opened and swallowed lines gives them back.
 ///
 /// Why no library: SwiftCSV, the one that is kept up, wants the whole text in memory as a `String`, goes through it
-/// character by character, and gives up at the first fault without saying where; white space at the beginning of fields
-/// is dropped, and texts with line breaks are written without quotes.
+/// character by character, and gives up at the first fault without reporting where; white space at the beginning of
+/// fields is dropped, and texts with line breaks are written without quotes.
 struct CSVReader: Sendable {
     struct Limits: Sendable {
         var fieldBytes = 64 * 1024
@@ -22,7 +22,7 @@ struct CSVReader: Sendable {
         var start: Int
         var count: Int
         var range: Range<Int> { start..<start + count }
-        /// Whether it stands in quotes, which tells an empty text from none.
+        /// Whether it stands in quotes, which distinguishes an empty text from none.
         var isQuoted: Bool
         var hasPairs: Bool
     }
@@ -99,7 +99,7 @@ struct CSVReader: Sendable {
         }
     }
 
-    /// Gives the bytes in which the ``fields`` of the current row lie.
+    /// Calls the body with the bytes in which the ``fields`` of the current row lie.
     mutating func withRow<Result, Failure>(
         _ body: (UnsafeBufferPointer<UInt8>, [Field]) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,6 +1,6 @@
 import CardPasses
 
-/// Writes comma-separated values (RFC 4180) with what ``CSVCell`` says of their content.
+/// Writes comma-separated values (RFC 4180) with the content rules of ``CSVCell``.
 ///
 /// As in files of the original library, rows are divided by LF and the last one ends without: a line behind it would
 /// be a member to programs that do not skip empty lines.

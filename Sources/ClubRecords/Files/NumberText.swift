@@ -53,8 +53,8 @@ package enum NumberText {
         return UnsafeBufferPointer(rebasing: text[start..<end])
     }
 
-    /// The value by its digits alone, where a `Double` in between gives the same: up to the year 2106, or to
-    /// 2038 with a seventh digit behind the point, which must leave no doubt. `nil` elsewhere.
+    /// The value by its digits alone, where a `Double` in between yields the same: up to the year 2106, or to 2038 with
+    /// a seventh digit behind the point, which must leave no doubt. `nil` elsewhere.
     private static func exactMicroseconds(_ text: UnsafeBufferPointer<UInt8>, comma: Bool) -> Int64? {
         var at = 0
         var seconds: Int64 = 0

@@ -134,7 +134,7 @@ struct CSVRowMapper: Sendable {
         return MemberID.isUsable(text) && !text.allSatisfy(\.isWhitespace)
     }
 
-    /// The text of a number, or `nil` if the cell says none.
+    /// The text of a number, or `nil` if the cell contains none.
     private func number(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
         let text = NumberText.trimmed(cell)
         return text.isEmpty || CSVCell.isNull(text) ? nil : text

@@ -13,9 +13,9 @@ package struct ImportBatch: Sendable {
         package var range: Range<Int> { start..<start + count }
     }
 
-    /// A text that a file need not say.
+    /// A text that a file may omit.
     package enum OptionalText: Sendable, Hashable {
-        /// The file does not say it.
+        /// The file omits it.
         case absent
         /// The file states that there is none.
         case null
@@ -93,7 +93,7 @@ package struct ImportBatch: Sendable {
     }
 }
 
-/// What one row of a file without logical times says of a member. What is `nil`, or not in ``fields``, it does not say.
+/// What one row of a file without logical times states of a member. It omits what is `nil`, or not in ``fields``.
 package struct ImportedMember: Sendable, Hashable {
     /// Where it stands; see ``ImportedRow/row``.
     package var row: Int
@@ -138,7 +138,7 @@ package struct ImportedMember: Sendable, Hashable {
 /// Rows that were read, and those between them that could not be.
 struct RowBatch: Sendable {
     var batch: ImportBatch
-    /// In the file's order, as ``batch`` is; both together tell of all rows.
+    /// In the file's order, as ``batch`` is; both together cover all rows.
     var faults: [(row: Int, fault: RowFault)] = []
 
     let rows: Int

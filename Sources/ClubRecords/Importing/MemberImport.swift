@@ -296,8 +296,8 @@ package enum TransferQueue {
 
 /// What takes in the rows of a file: the store's merging.
 ///
-/// The methods are called one at a time, from a thread that may be blocked, each with a few thousand rows. What one
-/// call was given is on disk when it returns (or, of a dry run, is seen by the calls that follow and by nobody else).
+/// The methods are called one at a time, from a thread that may be blocked, each with a few thousand rows. What a call
+/// was passed is on disk when it returns (or, of a dry run, is seen by the calls that follow and by nobody else).
 package protocol ImportSink: Sendable {
     /// Merges rows of a file without logical times. Returns one verdict for each, in order.
     func apply(_ batch: ImportBatch) throws(ClubError) -> [ImportVerdict]

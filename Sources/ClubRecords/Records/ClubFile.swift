@@ -156,7 +156,7 @@ package struct ClubFileReader {
 
     /// Reads all of the file and compares its checksum; then stands before the first record.
     ///
-    /// - Parameter progress: told the bytes that were looked at; throwing ends it.
+    /// - Parameter progress: called with the number of bytes that were looked at; throwing ends it.
     package init(_ source: FileSource, progress: (Int) throws(TransferError) -> Void) throws(TransferError) {
         self.source = source
         let path = source.path

@@ -45,7 +45,7 @@ extension MemberFacts {
         values.filter { name, versions in name.hasNUL || versions.contains { $0.value.hasNUL } }.keys.min()
     }
 
-    /// Whether all that the member was said to be joined to can be somebody's identifier.
+    /// Whether all that the member was recorded as joined to can be somebody's identifier.
     fileprivate var isJoinedToUsable: Bool {
         (values[SystemValues.Name.mergedInto] ?? []).allSatisfy { version in
             if case .string(let userID) = version.value { MemberID.isUsable(userID) } else { true }
@@ -167,7 +167,7 @@ extension RowFault {
 
     /// Why a text is no name, if it is none.
     fileprivate static func name(_ text: String, _ field: String) -> RowFault? {
-        // Longer ones than anybody gives; what the club adds itself begins with a control character.
+        // Longer ones than anybody enters; what the club adds itself begins with a control character.
         guard (1...1000).contains(text.utf8.count) else { return RowFault(field, "expected 1 to 1000 bytes") }
         let hasControls = text.unicodeScalars.dropFirst().contains(where: PlainText.isControl)
         return hasControls ? RowFault(field, "expected no control characters") : nil

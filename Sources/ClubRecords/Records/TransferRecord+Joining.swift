@@ -1,12 +1,12 @@
 import Foundation
 
-/// A record of which one stands where several of one key say different things: the same one wherever, and in whatever
-/// order, they are heard.
+/// A record of which one stands where several of one key differ: the same one wherever, and in whatever order,
+/// they arrive.
 package protocol JoinableRecord: Sendable {
-    /// By what it is chosen: all that it says beside its key.
+    /// By what it is chosen: all that it contains beside its key.
     var precedence: Precedence { get }
 
-    /// Takes in what another record of the same key says. Returns whether that is news.
+    /// Takes in the contents of another record of the same key. Returns whether they are new.
     mutating func join(_ other: Self) -> Bool
 }
 
@@ -33,7 +33,7 @@ package struct Precedence: Sendable {
         self.texts = texts
     }
 
-    /// What ends last comes first, so that a record counts if one device says so.
+    /// What ends last comes first, so that a record counts if it does for one device.
     init(born: Int64, earliest: Stamp? = nil, _ texts: [String?]) {
         self.init(latest: Stamp(time: born, device: Stamp.legacyDevice), earliest: earliest, texts)
     }
@@ -73,12 +73,12 @@ package struct Precedence: Sendable {
 }
 
 extension TransferRecord.Card: JoinableRecord {
-    /// Two devices with one identifier, such as a copied disk, may give one moment two meanings.
+    /// Two devices with one identifier, such as a copied disk, may give one moment to two different records.
     package var precedence: Precedence { Precedence(latest: stamp, [userId, blocked]) }
 }
 
 extension TransferRecord.Visit: JoinableRecord {
-    /// One tap may have been given to two devices before they learnt of one another.
+    /// One tap may have been submitted to two devices before they learnt of one another.
     package var precedence: Precedence {
         Precedence(born: born, earliest: stamp, [userId, String(at), source, reader, backend, reason, actor])
     }
@@ -123,7 +123,7 @@ extension TransferRecord.Execution: JoinableRecord {
 }
 
 extension TransferRecord.Settlement: JoinableRecord {
-    /// Of two devices that said so, the first did.
+    /// Of two devices that settled it, the first did.
     package var precedence: Precedence { Precedence(rounding: stamp, [Precedence.latest(at), reason, actor]) }
 }
 
@@ -132,8 +132,8 @@ extension TransferRecord.Erasure: JoinableRecord {
 }
 
 extension TransferRecord.Audit: JoinableRecord {
-    /// Two devices with one identifier may say two things of one moment. What one of them does not say takes nothing from
-    /// what the other does: whoever was erased is taken out of the log by the erasure.
+    /// Two devices with one identifier may record two things at one moment. What one of them omits takes nothing from
+    /// what the other states: whoever was erased is taken out of the log by the erasure.
     package var precedence: Precedence {
         // Particulars are JSON of JSON's own kinds, which can always be written.
         let detail = detail.flatMap { try? ClubFile.line($0) }.map { String(decoding: $0, as: UTF8.self) }

@@ -15,7 +15,7 @@ package enum TransferRecord: Sendable, Hashable {
     case erasure(Erasure)
     case audit(Audit)
 
-    /// What was said of a member.
+    /// What was recorded of a member.
     package struct Person: Sendable, Hashable {
         package var userId: String
         package var facts: MemberFacts
@@ -222,7 +222,7 @@ extension TransferRecord: Codable {
         }
     }
 
-    /// Whom it is of, where it tells.
+    /// The member it is of, if it names one.
     package var userId: String? {
         switch self {
         case .member(let value): value.userId

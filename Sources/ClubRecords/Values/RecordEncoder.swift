@@ -121,7 +121,7 @@ package final class RecordEncoder: Encoder, SingleValueEncodingContainer {
 
     package func encode(_ number: Double) throws {
         guard number.isFinite else { throw EncodingError.invalidValue(number, context("the number is not finite")) }
-        // As it is read back from JSON, which does not tell 3.0 from 3.
+        // As it is read back from JSON, which does not distinguish 3.0 from 3.
         set(Int(exactly: number).map { .int($0) } ?? .double(number))
     }
 
@@ -210,6 +210,6 @@ private struct RecordUnkeyedEncodingContainer: UnkeyedEncodingContainer {
 }
 
 extension Float {
-    /// The double with the fewest digits that gives this number again: 1.1, not 1.10000002384185791015625.
+    /// The double with the fewest digits that yields this number again: 1.1, not 1.10000002384185791015625.
     fileprivate var asDouble: Double { Double(description) ?? Double(self) }
 }

@@ -128,7 +128,7 @@ public enum ScenarioDelivery: Sendable {
     case application
 }
 
-/// Identifiers that follow from what they are of, so that one tap never gives two of them, on whatever device and
+/// Identifiers that follow from what they are of, so that one tap never yields two of them, on whatever device and
 /// however often it is reported.
 package enum ScenarioIdentifiers {
     /// Of what a scenario is charged with at a visit.

@@ -113,7 +113,7 @@ package struct ScenarioAttempt {
     /// The member, if the subject is one or the attempt comes from a tap of theirs.
     package var member: Member?
     package var tags: [String]
-    /// What the scenario's own conditions said, which were asked before.
+    /// Whether the scenario's own conditions hold, which were asked before.
     package var customConditionsHold: Bool
     /// Shared by all scenarios that are looked at together.
     package var calendars: ScenarioCalendars
@@ -139,7 +139,7 @@ package struct ScenarioAttempt {
 package struct ScenarioPlan: Sendable {
     /// By priority, then in the order in which they were given.
     package let scenarios: [Scenario]
-    /// Whether what is charged is delivered by being told, so that nothing has to be kept for later.
+    /// Whether what is charged is delivered by being reported, so that nothing has to be kept for later.
     package let isDeliveredByTelling: Bool
     package let groups: Set<String>
     package let countsKiosk: Bool

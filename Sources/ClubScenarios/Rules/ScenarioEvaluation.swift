@@ -2,7 +2,7 @@ import CardCore
 import ClubRecords
 import Foundation
 
-/// The rules of a scenario at one attempt. What the history says of totals is asked once.
+/// The rules of a scenario at one attempt. The history is asked once for totals.
 struct ScenarioEvaluation {
     let attempt: ScenarioAttempt
     let timeZone: TimeZone
@@ -38,7 +38,7 @@ struct ScenarioEvaluation {
         return executions
     }
 
-    /// Whether a rule holds at a moment, with what the history says now. A list that lies too deep does not hold.
+    /// Whether a rule holds at a moment, with the history as it is now. A list that lies too deep does not hold.
     mutating func holds(_ rule: ScenarioRule, at now: Int64, depth: Int = 0) throws -> Bool {
         switch rule {
         case .minEventsRequired(let limit): return try events().count >= limit
@@ -223,7 +223,7 @@ extension ScenarioEvaluation {
         return nil
     }
 
-    /// The birthday that a field of the member tells, or `nil` if it tells none.
+    /// The birthday that a field of the member contains, or `nil` if it contains none.
     func birthday(_ field: String) -> Birthday? {
         guard case .string(let text) = attempt.member?.fields[field] else { return nil }
         return Birthday(text)
@@ -294,8 +294,8 @@ extension ScenarioEvaluation {
 
     /// The earliest moment from this one on at which all of these hold if nothing else happens, or `nil`.
     ///
-    /// For each rule that fails, ``bound(_:at:depth:)`` tells a moment before which it cannot hold. To go on there and
-    /// look at all again comes out right for any combination, also of rules that hold only for a time.
+    /// For each rule that fails, ``bound(_:at:depth:)`` returns a moment before which it cannot hold. To go on there
+    /// and look at all again is right for any combination, also of rules that hold only for a time.
     mutating func earliest(_ rules: [ScenarioRule], from start: Int64) throws -> Int64? {
         var moment = start
         for _ in 0..<Self.rounds {

@@ -94,7 +94,7 @@ private final class Interrupts {
 
     var descriptor: Int32 { Self.ends.read }
 
-    /// Takes the signal, and returns what gives it back.
+    /// Takes the signal, and returns what restores it.
     func take() -> () -> Void {
         // Made before a handler could need it.
         _ = Self.ends

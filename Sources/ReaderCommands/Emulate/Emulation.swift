@@ -3,18 +3,18 @@ import ReaderKit
 import ReaderKitTesting
 import ToolSupport
 
-/// Presents cards until the end, and describes what happens.
+/// Presents cards until the end, and reports what happens.
 struct Emulation {
     let stage: any EmulationStage
     let cards: [EmulatedCard]
     let taps: EmulationTapOptions
     let output: Output
 
-    /// How often it looks whether a program has said something.
+    /// How often it looks whether a program has sent something.
     private static let interval = Duration.milliseconds(100)
 
     func run() async throws {
-        // Before anything is said of where it is: nothing may be there to present it to.
+        // Before its place is reported: nothing may be there to present it to.
         let isPresented = !stage.isUnheard
         if isPresented {
             try stage.insert(cards[0].make())
@@ -100,7 +100,7 @@ struct Emulation {
         }
         while true {
             if let end, end <= .now {
-                // What was said last, before the card leaves.
+                // What was exchanged last, before the card leaves.
                 if stage.exchanges != toldExchanges { try note() }
                 return
             }
@@ -108,8 +108,7 @@ struct Emulation {
             try await ContinuousClock().sleep(until: min(next, end ?? next))
             try stage.check()
             let now = (activity: stage.activity, exchanges: stage.exchanges)
-            // A program that only looks for cards is reported once; one that never ceases to, when it has said
-            // something.
+            // A program that only looks for cards is reported once; one that keeps looking, when it has sent something.
             let hasSaid = now.exchanges == last.exchanges && now.exchanges != toldExchanges
             let hasLooked = now.activity == last.activity && now.activity != told && !hasTold
             if hasSaid || hasLooked { try note() }

@@ -163,7 +163,7 @@ final class SmartReaderStage: EmulationStage {
         guard let card = here.withLock({ $0.take() }) else { return }
         switch terminal.format {
         case .scrdr, .json: try? report(card, .remove)
-        // They have no way to say so: their line would be another tap.
+        // They have no way to report it: their line would be another tap.
         case .mk1, .plain: break
         }
     }

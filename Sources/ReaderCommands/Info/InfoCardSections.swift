@@ -2,8 +2,8 @@ import ReaderKit
 import ToolSupport
 
 extension InfoSection {
-    /// What an NTAG or an Ultralight EV1 says of itself; `nil` for other cards, and where the reader carries no frames of
-    /// the card's own protocol.
+    /// What an NTAG or an Ultralight EV1 reports about itself; `nil` for other cards, and where the reader carries no
+    /// frames of the card's own protocol.
     static func chip(_ card: CardOnReader, _ identified: Card) throws -> InfoSection? {
         guard [.ntag2, .ultralight, .type2].contains(identified.product.family) else { return nil }
         // Whatever was refused before, a chip that halted is there again.
@@ -14,7 +14,7 @@ extension InfoSection {
             version = try chip.version()
         } catch {
             if case .unsupported = error { return nil }
-            // Chips that do not know the question may be silent, and readers that carry no frames say so.
+            // Chips that do not know the question may be silent, and readers that carry no frames report that.
             guard let kind = error.readerError?.kind, kind != .unsupported, kind != .timeout else { return nil }
             throw error
         }

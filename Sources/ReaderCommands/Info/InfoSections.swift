@@ -30,7 +30,7 @@ extension InfoSection {
         )
     }
 
-    /// Whether the reader tells phones that passes are wanted, and what follows from it.
+    /// Whether the reader announces to phones that passes are wanted, and what follows from it.
     static func phonePasses(_ reader: ReaderInfo) -> InfoSection {
         let annotations = PollingAnnotation.support(by: reader)
         let findings = PassFinding.findings(reader: reader)
@@ -61,7 +61,7 @@ extension InfoSection {
         )
     }
 
-    /// What else a reader told, such as the answers of anticollision.
+    /// What else a reader reported, such as the answers of anticollision.
     static func facts(_ values: [CardFacts.Value]) -> InfoSection? {
         guard !values.isEmpty else { return nil }
         var lines: InfoLines = [:]

@@ -87,7 +87,7 @@ extension TagAccess {
         }
     }
 
-    /// Does the work, and says in what state the tag may be if it failed after the tag was touched.
+    /// Does the work, and reports in what state the tag may be if it failed after the tag was touched.
     static func telling(_ output: Output, _ work: Work, _ body: () throws -> Void) throws {
         do {
             try body()

@@ -97,7 +97,7 @@ struct TagAccess: Sendable {
             guard tag.type == .type2 else {
                 throw ToolFailure("--password is for NTAG; this is a \(tag.type.name) tag.")
             }
-            // The tag gives the password itself, also where it has to be given again.
+            // The tag sends the password itself, also where it has to be sent again.
             return Type2Tag(card.channel, limits: .maximum, password: password)
         }
         return tag

@@ -2,7 +2,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-/// What passes are worth at a place, and what is said of it.
+/// What passes are worth at a place, and how that is reported.
 struct PassVerdict: Encodable, Sendable {
     private let reading: CardReading
     private let json: JSONObject

@@ -130,7 +130,7 @@ private actor Activity {
     private var last = ContinuousClock.now
     private var readings: [String: ContinuousClock.Instant] = [:]
 
-    /// How long a reading may take at the most; a card that rested on the reader all the time gives no tap at its end.
+    /// How long a reading may take at the most; a card that rested on the reader all the time causes no tap at its end.
     private static let longestReading = ReaderLimits.tapDuration + .seconds(15)
 
     func begin(_ reader: String) { readings[reader] = .now + Self.longestReading }

@@ -77,7 +77,7 @@ extension Output {
         try done(event, control, fields, text: "\(register.hex)  \(words)  \(register.name)")
     }
 
-    /// Tells the present value of a register that is about to be written.
+    /// Reports the present value of a register that is about to be written.
     func before(_ register: ReaderRegister, _ control: ReaderControl) async throws -> [UInt8]? {
         guard !register.holdsKeys else {
             message("Register \(register) holds a key, or may; its value is not read.")

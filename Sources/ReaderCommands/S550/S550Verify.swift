@@ -40,7 +40,7 @@ struct S550Verify: S550Command {
             try OutputFile.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: file, overwrite: overwrite)
         }
         try write(overwrite: force)
-        // What tells this reader from others, and may stand in its answers and in errors.
+        // What distinguishes this reader from others, and may stand in its answers and in errors.
         var unique = [control.reader.name, control.reader.serial ?? ""]
         func find(_ question: String, _ answer: () async throws -> String) async throws {
             var text: String

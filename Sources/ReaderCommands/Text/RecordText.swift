@@ -1,7 +1,7 @@
 import ReaderKit
 import ToolSupport
 
-/// An NDEF record in words. What the card says is quoted, so that it cannot steer a terminal.
+/// An NDEF record in words. What the card contains is quoted, so that it cannot steer a terminal.
 enum RecordText {
     static func describe(_ record: NDEFRecord) -> String {
         switch record.content {

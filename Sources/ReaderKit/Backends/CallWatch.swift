@@ -7,12 +7,12 @@ import Synchronization
 /// registers what is to happen when a call takes longer than ``deadline``. Giving up is final: the thread is abandoned
 /// where it is, since nothing that could be done to it from outside is safe.
 package final class CallWatch: Sendable {
-    /// Told that a call was given up.
+    /// Called when a call was given up.
     package typealias Fail = @Sendable (ReaderError) -> Void
 
     private struct State {
         var call: (attempt: String, since: ContinuousClock.Instant)?
-        /// Set for good when a call was given up: what everybody is told from then on.
+        /// Set for good when a call was given up: what is reported to everybody from then on.
         var verdict: ReaderError?
         var waiters: [Int: Fail] = [:]
         var nextWaiter = 0
@@ -40,7 +40,7 @@ package final class CallWatch: Sendable {
 
     /// Makes one call into the library, under the deadline; none on a thread that was given up.
     ///
-    /// - Parameter late: cleans up what a call gave that returned only after it was given up.
+    /// - Parameter late: cleans up the result of a call that returned only after it was given up.
     package func call<Value>(
         _ attempt: String,
         late: (Value) -> Void = { _ in },
@@ -289,7 +289,7 @@ final class Cancellation: Sendable {
         return isFirst
     }
 
-    /// Sets whom to tell when the work is cancelled. Tells at once if that has happened already.
+    /// Sets whom to notify when the work is cancelled. Notifies at once if that has happened already.
     func whenCancelled(_ tell: @escaping @Sendable () -> Void) {
         let isCancelled = state.withLock { state in
             if !state.isCancelled { state.tell = tell }

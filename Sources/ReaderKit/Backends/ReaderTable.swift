@@ -58,9 +58,9 @@ final class ReaderTable: Sendable {
         state.withLock { state in state.fault ?? state.entries.first { $0.info.name == name }?.trouble }
     }
 
-    /// Adds a watcher and gives it what is there; whether it is the first one.
+    /// Adds a watcher and reports to it what is there; returns whether it is the first one.
     ///
-    /// - Parameter forgets: whether what was told to watchers of before may be over, if this is the first one again.
+    /// - Parameter forgets: whether what was reported to earlier watchers may be over, if this is the first one again.
     func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation, forgets: Bool) -> Bool {
         state.withLock { state in
             let isFirst = state.watchers.isEmpty
@@ -159,7 +159,7 @@ extension ReaderTable.Entry {
             trouble = error
             publish(.readerStuck(info, error))
         case .inserted(let presence):
-            // What was seen before the reader was told is reported again after it.
+            // A card that was seen before its reader was reported is reported again after it.
             guard isOpen, card?.number != presence.number || card?.epoch != presence.epoch else { return }
             if let card { publish(.cardRemoved(card)) }
             card = presence

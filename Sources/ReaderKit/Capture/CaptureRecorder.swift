@@ -97,12 +97,12 @@ public final class CaptureRecorder: Sendable {
 
     // MARK: What the backend sees
 
-    /// Notes a presentation and gives it back with the time under which it is kept.
+    /// Notes a presentation and returns it with the time under which it is kept.
     func inserted(_ presence: CardPresence) -> CardPresence {
         state.withLock { state in
             let key = Key(presence)
             if let index = state.indexes[key], state.capture.presentations[index].removedAt == nil {
-                // Another watch of the same backend told it already.
+                // Another watch of the same backend reported it already.
                 return state.notes[index].recorded
             }
             // Besides the line of the card: its removal, a fault, and the name of a new reader with its number.
@@ -135,7 +135,7 @@ public final class CaptureRecorder: Sendable {
         }
     }
 
-    /// Notes that a card left, and gives its presentation back as it was recorded.
+    /// Notes that a card left, and returns its presentation as it was recorded.
     func removed(_ presence: CardPresence) -> CardPresence {
         let moment = now()
         return state.withLock { state in
@@ -151,10 +151,10 @@ public final class CaptureRecorder: Sendable {
         }
     }
 
-    /// Notes what a reader reported, and gives it back with the time under which it is kept.
+    /// Notes what a reader reported, and returns it with the time under which it is kept.
     func reported(_ report: ReaderReport) -> ReaderReport {
         state.withLock { state in
-            // Another watch of the same backend told it already.
+            // Another watch of the same backend reported it already.
             if let recorded = state.reports[Key(report)] { return recorded }
             // Besides the line: its time, and the name of a new reader with its number.
             guard fits(report.line.utf8.count + report.reader.name.utf8.count + 120, in: &state) else { return report }
@@ -181,7 +181,7 @@ public final class CaptureRecorder: Sendable {
 
     // MARK: Conversations
 
-    /// A conversation begins: gives the presentation as the recorded backend knows it, and its index here.
+    /// A conversation begins: returns the presentation as the recorded backend knows it, and its index here.
     func begin(_ presence: CardPresence) -> (original: CardPresence, index: Int?) {
         state.withLock { state in
             guard let index = state.indexes[Key(presence)] else { return (presence, nil) }
@@ -210,7 +210,7 @@ public final class CaptureRecorder: Sendable {
         }
     }
 
-    /// Notes an exchange and gives the time since the presentation under which it is kept.
+    /// Notes an exchange and returns the time since the presentation under which it is kept.
     func note(_ index: Int, _ request: Request, _ answer: Answer) -> Duration {
         let moment = now()
         return state.withLock { state in

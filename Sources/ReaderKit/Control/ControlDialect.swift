@@ -13,7 +13,7 @@ public enum ControlDialect: String, Sendable, Hashable, CaseIterable {
     /// ACS' ACR122U.
     case acr122
 
-    /// The dialect of a reader by its name; `nil` if the name tells none.
+    /// The dialect of a reader by its name; `nil` if the name identifies none.
     public init?(reader name: String) {
         let name = name.lowercased()
         guard let (_, dialect) = Self.readers.first(where: { name.contains($0.0) }) else { return nil }
@@ -73,7 +73,7 @@ public enum ControlDialect: String, Sendable, Hashable, CaseIterable {
             return .control(.init(.legacyLights, try Self.checked(patterns, 2...3) { $0.legacy }))
         case (.csb6, .automatic): return .control(.init(.legacyLights))
         case (.acr122, .colour(let red, let green, let blue)):
-            // It has a red light and a green one. Bits 2 and 3 say that bits 0 and 1 count.
+            // It has a red light and a green one. Bits 2 and 3 state that bits 0 and 1 count.
             guard blue == 0 || red > 0 || green > 0 else { throw unsupported("show blue") }
             return .apdu(Self.acr122(0x0C | (red > 0 ? 0x01 : 0) | (green > 0 ? 0x02 : 0)))
         case (.acr122, .automatic): return .apdu(Self.acr122(0x0C))
@@ -187,8 +187,8 @@ extension ControlMessage: CustomStringConvertible {
     }
 }
 
-/// The state of a reader's lights. What the firmware shows by itself replaces it at the next card, unless bit 0 of register
-/// 02D0 gives the lights to the computer.
+/// The state of a reader's lights. What the firmware shows by itself replaces it at the next card, unless bit 0 of
+/// register 02D0 assigns the lights to the computer.
 public enum ReaderLight: Sendable, Hashable {
     /// A colour, each part from 0 to 255; all 0 is off. Readers without colours turn on each light whose part is not 0.
     case colour(red: UInt8, green: UInt8, blue: UInt8)

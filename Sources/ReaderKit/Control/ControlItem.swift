@@ -113,7 +113,7 @@ public struct ReaderIdentity: Sendable, Hashable {
     /// Whether the reader is a Socket Mobile S550 by its firmware.
     public var isS550: Bool { text(.firmware)?.lowercased().hasPrefix("springcore/h518/s550") ?? false }
 
-    /// The year in which the firmware was built, if the reader tells.
+    /// The year in which the firmware was built, if the reader reports it.
     var buildYear: Int? {
         guard let text = text(.buildDate) else { return nil }
         return text.split { !$0.isNumber }.lazy.compactMap { Int($0.prefix(4)) }.first { (2015..<2100).contains($0) }

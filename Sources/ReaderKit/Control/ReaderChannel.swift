@@ -57,7 +57,7 @@ struct ControlSession {
                     _ = try way.data(of: answer, to: dialect.probe)
                     return way
                 } catch {
-                    // In the other form the reader may answer too, with a status that says that it knows no such command.
+                    // In the other form the reader may answer too, with a status for an unknown command.
                     if way == .escape { fault = error }
                 }
             } catch {
@@ -120,7 +120,7 @@ struct ControlSession {
 }
 
 extension ReaderError.Kind {
-    /// Whether the failure of one way says nothing of others.
+    /// Whether the failure of one way implies nothing about others.
     fileprivate var leavesAnotherWay: Bool {
         switch self {
         case .unsupported, .communication, .timeout, .invalidAnswer, .limitExceeded, .cardRemoved, .cardReset,

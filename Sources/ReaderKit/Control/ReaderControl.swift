@@ -32,7 +32,7 @@ public final class ReaderControl: Sendable {
     /// - Parameters:
     ///   - dialect: how the reader is controlled, by its name if `nil`.
     ///   - withoutCard: whether only escape commands are sent, so that no card is touched.
-    /// - Throws: ``ControlError/unknownReader(_:)`` if the name tells no dialect.
+    /// - Throws: ``ControlError/unknownReader(_:)`` if the name identifies no dialect.
     public init(
         _ reader: ReaderInfo,
         of backend: any ReaderBackend,

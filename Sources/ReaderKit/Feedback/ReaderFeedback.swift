@@ -1,4 +1,4 @@
-/// What a reader tells the person at it by light and sound.
+/// What a reader signals to the person at it by light and sound.
 public enum FeedbackSignal: String, Sendable, Hashable, CaseIterable {
     /// The tap counts.
     case accepted

@@ -76,7 +76,7 @@ extension ReaderControl {
         try await setLight(.automatic)
     }
 
-    /// Gives the lights of a SpringCore reader to the computer, if they are the reader's: bit 0 of register 02D0.
+    /// Assigns the lights of a SpringCore reader to the computer, if they are the reader's: bit 0 of register 02D0.
     ///
     /// - Returns: whether the register was written.
     fileprivate func takeOverLights() async throws -> Bool {

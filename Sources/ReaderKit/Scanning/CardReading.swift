@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one conversation with a card gave: as much as could be read, and what went wrong.
+/// The result of one conversation with a card: as much as could be read, and what went wrong.
 package struct CardReading: Sendable {
     private typealias Problem = ScanEvent.Problem
 
@@ -9,7 +9,7 @@ package struct CardReading: Sendable {
     package var uid: CardUID?
     package var ndef: [NDEFRecord]?
     package var passes: [Pass] = []
-    /// What a phone's wallet gave, where the place trusts it.
+    /// The objects of a phone's wallet, if the place trusts it.
     package var objects: [SmartTapObject] = []
     package var problems: [ScanEvent.Problem] = []
     /// Whether it is what a reader reported in a line, which anybody can imitate: its identifier binds nothing.
@@ -26,8 +26,8 @@ package struct CardReading: Sendable {
         if let identifier = CardUID(facts: facts) { take(identifier) }
     }
 
-    /// Reads the card: identifier, passes of a phone, then NDEF, then what they say of the member; without a site what
-    /// is written on the card and its identifier. The age of passes is judged by the moment of the tap.
+    /// Reads the card: identifier, passes of a phone, then NDEF, then what they contain about the member; without a
+    /// site what is written on the card and its identifier. The age of passes is judged by the moment of the tap.
     package init(over channel: any CardChannel, limits: NDEFLimits, site: PassSite? = nil, at now: Date = Date()) {
         self.init(facts: channel.facts)
         do throws(ReaderError) {
@@ -129,7 +129,7 @@ package struct CardReading: Sendable {
     }
 
     /// Reports what a person at the reader can do. Codes and names of the library below are left to ``fault``: a
-    /// recording keeps only the kind of a fault, and must give the same event when it is replayed.
+    /// recording keeps only the kind of a fault, and must yield the same event when it is replayed.
     private static func problem(of error: ReaderError) -> ScanEvent.Problem {
         let kind: ReaderError.Kind =
             switch error.kind {
@@ -238,7 +238,7 @@ extension CardReading {
             // Who has a pass that cannot be used is nobody else because of it.
             guard add(object.memberID, .smartTap, finding.assurance, type: object.kind.rawValue) else { break }
         }
-        // A pass that cannot be used was told already.
+        // A pass that cannot be used was reported already.
         if problems.contains(where: { $0.code == .invalidPass }) { return }
         switch finding.status {
         case .locked: problems.append(Self.locked)
@@ -254,7 +254,7 @@ extension CardReading {
         }
     }
 
-    /// What is to be said of a tap of Google Wallet that comes from a recording.
+    /// The problem of a tap of Google Wallet that comes from a recording.
     package static let recordedSmartTap = ScanEvent.Problem(
         .passNotAccepted,
         "a tap of Google Wallet cannot be opened again from its recording, since its keys ended with it; 'readerctl pass "
@@ -299,7 +299,7 @@ extension CardReading {
                 "the address was signed by another tag than the one it is on, so it is a copy; use the tag itself"
             )
         }
-        // Without an identifier it cannot be told whose counter it is.
+        // Without an identifier it is unknown whose counter it is.
         let counter = tap.uid.isEmpty ? nil : tap.counter
         if let counter {
             guard remember({ try site.memory.takeCounter(counter, of: tap.uid) }) else { return }
@@ -368,7 +368,7 @@ extension CardReading {
         return true
     }
 
-    /// Whether something is new; tells if it is not, or cannot be known.
+    /// Whether something is new; reports if it is not, or cannot be known.
     private mutating func remember(_ take: () throws -> Bool) -> Bool {
         do {
             if try take() { return true }
@@ -414,7 +414,7 @@ extension SmartTapObject {
 }
 
 extension CardReading {
-    /// The names under which a parameter of an address or a JSON object holds a signed token, where no rule says it.
+    /// The names under which a parameter of an address or a JSON object holds a signed token, if no rule specifies it.
     static let tokenNames = ["token", "jwt"]
 
     /// Judges records without a card. The identifier of the card that they would be on, for tokens that name it, is no

@@ -45,6 +45,12 @@ public struct CardScanner: Sendable {
 
     /// Reads one presented card.
     ///
+    /// ```swift
+    /// for await event in backend.events() {
+    ///     if case .cardInserted(let presence) = event { await show(scanner.scan(presence)) }
+    /// }
+    /// ```
+    ///
     /// - Returns: one event, whatever happens: its problems include what could not be read.
     public func scan(_ presence: CardPresence) async -> ScanEvent {
         var left = configuration.timeLimit

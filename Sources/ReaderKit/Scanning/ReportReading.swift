@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a reader's report says of a card, without a conversation with it.
+/// What a reader's report contains about a card, without a conversation with it.
 ///
 /// What a template read counts as a pass by what the template looks for; without that knowledge only where it cannot be
 /// anything else, since a reader puts other particulars there too.
@@ -17,8 +17,9 @@ import Foundation
 ///
 /// A wallet's pass is not trusted beyond `identifier`: the reader may have proven it with a key, but its line can be
 /// imitated. What proves itself in the line, an address that a tag signed or a token, counts as on a card; but a token
-/// that names its card is refused, since the card is what the line says. A place with rules for cards (``CardRule``) or
-/// tokens reads texts by them. A line that is not well formed is a tap of which nothing could be read, with the problem `readFailed`.
+/// that names its card is refused, since only the line names the card. A place with rules for cards (``CardRule``) or
+/// tokens reads texts by them. A line that is not well formed is a tap of which nothing could be read, with the
+/// problem `readFailed`.
 package struct ReportReading {
     private var reading: CardReading
     private let tag: SmartReaderTag

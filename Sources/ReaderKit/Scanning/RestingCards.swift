@@ -59,8 +59,8 @@ final class RestingCards: Sendable {
 
     /// Whether what was read is a tap of its own, rather than the card that rested here before.
     ///
-    /// A card that could not be read before and can now is a tap of its own: its member was not told yet. Reading takes
-    /// its time, and the card may be gone and followed by others when this is asked.
+    /// A card that could not be read before and can now is a tap of its own: its member was not reported yet. Reading
+    /// takes its time, and the card may be gone and followed by others when this is asked.
     func isNew(_ tap: ScanEvent, of presence: CardPresence, before: ScanEvent?) -> Bool {
         let isSame =
             before.map { $0.uid != nil && $0.uid == tap.uid && $0.atr == tap.atr && $0.memberKey == tap.memberKey }

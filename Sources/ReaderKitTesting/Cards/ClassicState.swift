@@ -70,7 +70,7 @@ struct ClassicState {
         }
     }
 
-    /// The card says no more until it is selected anew.
+    /// The card answers no more until it is selected anew.
     private mutating func halt(_ answer: RawFrame? = nil) -> RawFrame? {
         deactivate()
         return answer

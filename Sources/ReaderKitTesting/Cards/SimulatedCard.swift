@@ -52,7 +52,7 @@ extension SimulatedCard {
 
 /// What a simulated card is, as far as a reader finds out without asking it anything.
 public enum SimulatedCardKind: Sendable, Hashable {
-    /// A card without ISO/IEC 14443-4: the standard and the card name that PC/SC part 3 gives it (`03 0003` is an
+    /// A card without ISO/IEC 14443-4: the standard and the card name that PC/SC part 3 assigns to it (`03 0003` is an
     /// Ultralight or NTAG).
     case storage(standard: UInt8, name: UInt16)
 
@@ -90,7 +90,7 @@ public enum SimulatedCardKind: Sendable, Hashable {
     }
 }
 
-/// The status words that simulated cards and readers give.
+/// The status words that simulated cards and readers return.
 enum Status {
     static let success: [UInt8] = [0x90, 0x00]
     static let endOfData: [UInt8] = [0x62, 0x82]

@@ -103,8 +103,8 @@ struct DESFireCardSession {
         return !carriesCode || Array(code.prefix(8)) == Array(body.suffix(8)) ? data : nil
     }
 
-    /// The answer as it is sent, before its status; `isWhole` if the reader asked for all there is, without saying how
-    /// much.
+    /// The answer as it is sent, before its status; `isWhole` if the reader asked for all there is, without specifying
+    /// how much.
     mutating func wrap(_ data: [UInt8], _ mode: DESFireCommunication, isWhole: Bool) -> [UInt8] {
         switch messaging {
         case .ev1(let key, let vector):

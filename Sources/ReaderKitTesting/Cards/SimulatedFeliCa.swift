@@ -34,7 +34,7 @@ public final class SimulatedFeliCa: SimulatedCard {
         public init() {}
     }
 
-    /// The IDm that cards have unless told otherwise.
+    /// The IDm of cards unless specified otherwise.
     public static let sampleIDm: [UInt8] = [0x01, 0x2E, 0x4C, 0xE7, 0x91, 0x83, 0x5A, 0x06]
 
     /// A card whose blocks are all zero.

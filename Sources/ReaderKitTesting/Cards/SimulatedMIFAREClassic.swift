@@ -17,7 +17,7 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
 
     private let state: Mutex<ClassicState>
 
-    /// The identifier that cards have unless told otherwise.
+    /// The identifier of cards unless specified otherwise.
     public static let sampleUID: [UInt8] = [0x3A, 0x5B, 0x7C, 0x9D]
 
     /// A card as it leaves the factory: the key `FFFFFFFFFFFF` everywhere, no data; the identifier has 4 or 7 bytes.
@@ -108,7 +108,7 @@ public final class SimulatedMIFAREClassic: SimulatedCard {
         return state.withLock { ClassicValue($0[block])?.number }
     }
 
-    /// Gives the card power: it is selected, no sector open.
+    /// Powers the card: it is selected, no sector open.
     public func powerOn() { state.withLock { $0.activate() } }
 
     /// Closes all sectors.

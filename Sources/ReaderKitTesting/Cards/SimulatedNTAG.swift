@@ -63,7 +63,7 @@ public final class SimulatedNTAG: SimulatedCard {
         return tag
     }
 
-    /// The identifier that tags have unless told otherwise.
+    /// The identifier of tags unless specified otherwise.
     public static let sampleUID: [UInt8] = [0x04, 0xA1, 0xB2, 0xC3, 0xD4, 0xE5, 0x80]
 
     /// The identifier, 7 bytes.
@@ -116,11 +116,11 @@ public final class SimulatedNTAG: SimulatedCard {
         }
     }
 
-    /// A counter of an Ultralight EV1 lost its power in the middle of an increment, which CHECK_TEARING_EVENT tells
+    /// A counter of an Ultralight EV1 lost its power in the middle of an increment, which CHECK_TEARING_EVENT reports
     /// until the next one.
     public func tear(counter: Int) { state.withLock { _ = $0.tornCounters.insert(counter) } }
 
-    /// Gives the tag power: locks and configuration are read from memory, nobody is authenticated.
+    /// Powers the tag: locks and configuration are read from memory, nobody is authenticated.
     public func powerOn() { state.withLock { $0.activate() } }
 
     /// Ends the authentication.

@@ -28,7 +28,7 @@ public enum SimulatedNTAG424 {
         [0x00, 0x17, 0x20, 0x01, 0x00, 0x00, 0xFF, 0x04, 0x06, 0xE1, 0x04, 0x01, 0x00, 0x00, 0x00]
         + [0x05, 0x06, 0xE1, 0x05, 0x00, 0x80, 0x82, 0x83] + [UInt8](repeating: 0, count: 9)
 
-    /// The number under which the simulated card keeps its one application. The card itself gives it no number.
+    /// The number under which the simulated card keeps its one application. The card itself assigns it no number.
     public static let applicationID: UInt32 = 0x00_E110
 
     private static func application(message: [UInt8], keys: [SecretKey]) -> SimulatedDESFireApplication {

@@ -14,7 +14,7 @@ public final class SimulatedTopaz: SimulatedCard {
 
     private let state: Mutex<[UInt8]>
 
-    /// The identifier that cards have unless told otherwise.
+    /// The identifier of cards unless specified otherwise.
     public static let sampleUID: [UInt8] = [0x00, 0x1A, 0x2B, 0x3C, 0x4D, 0x5E, 0x6F]
 
     /// A card whose memory is zero but for its identifier.

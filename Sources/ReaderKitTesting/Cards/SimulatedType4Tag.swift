@@ -39,7 +39,7 @@ public final class SimulatedType4Tag: SimulatedCard {
         public var overread = Overread.endReached
         /// Whether the capability container may be written, by which a tag is made read-only.
         public var containerIsWritable = true
-        /// The most bytes that UPDATE BINARY really takes, where that is less than the card says; `nil`: what it says.
+        /// The most bytes that UPDATE BINARY really takes, if that is less than the card states; `nil`: what it states.
         public var longestWrite: Int?
         /// The most bytes in one answer; the rest is announced with `61xx`. `nil`: everything at once.
         public var partLength: Int?

@@ -37,14 +37,14 @@ public final class SimulatedVicinityTag: SimulatedCard {
         public var blocks = 28 { didSet { blocks = min(max(blocks, 1), 65_536) } }
         /// Whether GET SYSTEM INFORMATION is known.
         public var tellsSystemInformation = true
-        /// The number that PC/SC gives the card.
+        /// The number that PC/SC assigns to the card.
         public var name: UInt16 = 0x0014
 
         /// An ICODE SLIX. Change what shall differ.
         public init() {}
     }
 
-    /// The identifier that cards have unless told otherwise.
+    /// The identifier of cards unless specified otherwise.
     public static let sampleUID: [UInt8] = [0xE0, 0x04, 0x01, 0x50, 0x2B, 0x7C, 0x91, 0x3D]
 
     /// A card whose blocks are all zero.

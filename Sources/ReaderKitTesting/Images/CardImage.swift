@@ -61,8 +61,8 @@ public struct CardImage: Sendable, Hashable {
     /// The fewest bytes of a Type 2 tag: the pages of the smallest one.
     private static let shortest = 64
 
-    /// An image of raw bytes from block or page 0 on. Without a product the size tells it; with one, the end of the
-    /// memory may be missing. Throws ``CardImageError/size(_:product:)``.
+    /// An image of raw bytes from block or page 0 on. Without a product the size determines it; with one, the end of
+    /// the memory may be missing. Throws ``CardImageError/size(_:product:)``.
     public init(_ bytes: [UInt8], of product: Product? = nil) throws(CardImageError) {
         guard let product else {
             guard let found = Product.all.first(where: { $0.size == bytes.count }) else {

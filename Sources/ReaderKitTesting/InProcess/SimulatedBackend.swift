@@ -54,7 +54,7 @@ public final class SimulatedBackend: ReaderBackend {
         state = Mutex(State(slots: readers.map(SimulatedBackend.slot)))
     }
 
-    /// The name of the one reader that is there unless told otherwise.
+    /// The name of the one reader that is there unless specified otherwise.
     public static let defaultReader = "Simulated Reader 00 00"
 
     private static func slot(named name: String) -> Slot {
@@ -267,7 +267,7 @@ extension SimulatedBackend.State {
         return CardPresence(reader: slots[index].info, number: presentations, facts: CardFacts(atr: card.atr), at: now)
     }
 
-    /// Takes the card out of a reader, and says so.
+    /// Takes the card out of a reader, and reports it.
     fileprivate mutating func empty(_ index: Int) -> (any SimulatedCard)? {
         guard let presence = slots[index].presence else { return nil }
         let card = slots[index].card

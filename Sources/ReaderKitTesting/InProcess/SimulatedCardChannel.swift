@@ -17,7 +17,7 @@ public final class SimulatedCardChannel: CardChannel {
     /// Every command APDU that was sent, in order.
     public private(set) var commands: [[UInt8]] = []
 
-    /// The answer to reset and what the kind of card tells.
+    /// The answer to reset and what the kind of card specifies.
     public let facts: CardFacts
 
     private let start = ContinuousClock.now
@@ -62,7 +62,7 @@ public final class SimulatedCardChannel: CardChannel {
         try exchange("exchange a raw frame") { card.receive(frame: frame) }
     }
 
-    /// Takes the card's power away and gives it back.
+    /// Removes the card's power and restores it.
     public func reset() throws(ReaderError) {
         if isGone || !isPresent() { throw ReaderError(.cardRemoved, attempting: "reset the card") }
         card.powerOff()

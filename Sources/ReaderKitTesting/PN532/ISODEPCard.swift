@@ -69,7 +69,7 @@ struct ISODEPCard: Sendable {
 
     private mutating func acknowledgement(_ control: UInt8, _ hasIdentifier: Bool) -> [UInt8]? {
         if control & 0x01 == blockNumber { return last.isEmpty ? nil : last }
-        // Asked whether it is there, the card says so; what it said before can still be repeated.
+        // Asked whether it is there, the card acknowledges; its last answer can still be repeated.
         if control & 0x10 != 0 { return block(0xA2 | blockNumber, hasIdentifier) }
         guard !pending.isEmpty else { return nil }
         blockNumber ^= 1

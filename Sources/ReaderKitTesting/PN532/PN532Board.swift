@@ -33,7 +33,7 @@ final class PN532Board: TerminalDevice {
         }
     }
 
-    /// Lays a card before the chip, and sends what it says to that.
+    /// Lays a card before the chip, and sends the chip's answers.
     func insert(_ card: any SimulatedCard) {
         let wake = state.withLock { state in
             let answers = state.chip.insert(card)

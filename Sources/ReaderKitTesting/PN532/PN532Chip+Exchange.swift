@@ -230,9 +230,9 @@ extension PN532Chip {
         }
     }
 
-    /// Selects the card if that modulation (`brTy`: 0 type A, 1 and 2 FeliCa, 3 type B, 4 Topaz) finds it, and gives
-    /// its target data, from the target number on. The data says whom the request is for: an identifier, the payload of
-    /// a polling request, an application family.
+    /// Selects the card if that modulation (`brTy`: 0 type A, 1 and 2 FeliCa, 3 type B, 4 Topaz) finds it, and returns
+    /// its target data, from the target number on. The data specifies whom the request is for: an identifier, the
+    /// payload of a polling request, an application family.
     mutating func find(_ brTy: UInt8, _ data: [UInt8]) -> [UInt8]? {
         field.switchOn()
         let face = field.face
@@ -260,7 +260,7 @@ extension PN532Chip {
         let size = UInt8(truncatingIfNeeded: uid.count)
         let target = [1] + face.atqa + [face.sak, size] + uid
         guard face.isISODEP, parameters & 0x10 != 0 else { return target }
-        // The chip takes blocks of 64 bytes, and gives no number to a card.
+        // The chip takes blocks of 64 bytes, and assigns no number to a card.
         selection?.blocks.activate(sizeCode: 5, identifier: 0)
         return target + face.activation
     }
@@ -276,7 +276,7 @@ extension PN532Chip {
 
     private mutating func findTypeB(_ face: RadioFace) -> [UInt8]? {
         select(face, 3)
-        // The chip gives number 1 to the card.
+        // The chip assigns number 1 to the card.
         selection?.blocks.activate(sizeCode: 5, identifier: 1)
         selection?.identifier = 1
         return [1] + face.activation + [0x01, 0x01]

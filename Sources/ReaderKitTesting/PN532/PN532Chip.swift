@@ -102,7 +102,7 @@ public struct PN532Chip: Sendable {
 
     // MARK: The line
 
-    /// Takes a frame from the program and gives what the chip sends: to a command an acknowledgement and, unless it
+    /// Takes a frame from the program and returns what the chip sends: to a command an acknowledgement and, unless it
     /// waits for a card, the answer. A new command, or an acknowledgement frame, ends a command that waits.
     public mutating func receive(_ frame: PN532Frame) -> [PN532Frame] {
         switch frame {

@@ -119,7 +119,7 @@ public struct PN532FrameDecoder: Sendable {
 
     private mutating func data(at start: Int, count: Int) -> Item? {
         guard (1...PN532Frame.longestData).contains(count) else { return fail(.length) }
-        // Told by the first byte, a false start does not wait for all the bytes that it claims.
+        // Recognized by the first byte, a false start does not wait for all the bytes that it claims.
         guard buffer.count > start else { return nil }
         let identifier = buffer[start]
         let isKnown =

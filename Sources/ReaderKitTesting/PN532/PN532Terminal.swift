@@ -6,7 +6,7 @@ import ReaderKit
 /// It is reachable at ``connectionString`` as long as it is plugged in. A thread of its own serves it, which sleeps
 /// while nothing comes over the line; what is done to the board takes effect at once, from any thread.
 public final class PN532Terminal: Sendable {
-    /// The symbolic link under which the board is reachable, however often it goes and comes back, if it was given one.
+    /// The symbolic link under which the board is reachable, however often it goes and comes back, if it has one.
     public var link: String? { terminal.link }
 
     private let habits: PN532Chip.Habits

@@ -24,7 +24,7 @@ struct RadioFace: Sendable, Hashable {
     }
 
     private(set) var technology: Technology
-    /// ATQA of type A, most significant byte first as chips tell it.
+    /// ATQA of type A, most significant byte first as chips report it.
     private(set) var atqa: [UInt8] = []
     private(set) var sak: UInt8 = 0
     /// ATS of type A with its length byte, or ATQB of type B; empty for a card without ISO/IEC 14443-4.

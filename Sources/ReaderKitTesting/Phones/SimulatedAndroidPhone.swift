@@ -4,7 +4,7 @@ import Foundation
 import ReaderKit
 import Synchronization
 
-/// A simulated Android phone with objects of Google Wallet, which it gives by Smart Tap 2.1.
+/// A simulated Android phone with objects of Google Wallet, which it provides by Smart Tap 2.1.
 ///
 /// It shows another identifier at each activation, and checks the terminal's signature as a phone does: a terminal whose
 /// key it does not know gets nothing.
@@ -75,11 +75,11 @@ public final class SimulatedAndroidPhone: SimulatedCard {
     /// A phone with passes for a collector. With several it wants its owner to choose.
     ///
     /// - Parameters:
-    ///   - chunk: how many bytes of its data it gives at once.
+    ///   - chunk: how many bytes of its data it sends at once.
     ///   - isCompressed: whether it compresses its data for terminals that can inflate them.
-    ///   - givesAll: whether it gives all its passes at once in place of having one chosen, and without any still who
-    ///     its owner is (status word 9001).
-    ///   - seed: the same seed gives the same identifiers and keys.
+    ///   - givesAll: whether it sends all its passes at once instead of having one chosen, and without any still
+    ///     identifies its owner (status word 9001).
+    ///   - seed: the same seed yields the same identifiers and keys.
     public init(
         _ passes: [Pass],
         collector: Collector,

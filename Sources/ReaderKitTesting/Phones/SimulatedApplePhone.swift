@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import Synchronization
 
-/// A simulated iPhone with passes of Apple Wallet, which it gives by Apple VAS.
+/// A simulated iPhone with passes of Apple Wallet, which it provides by Apple VAS.
 ///
 /// It shows another identifier at each activation. What real phones answer to wrong commands is known from tables alone;
 /// here the answers are those.
@@ -41,7 +41,7 @@ public final class SimulatedApplePhone: SimulatedCard {
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
-    /// A phone with a clock; the same seed gives the same identifiers and keys.
+    /// A phone with a clock; the same seed yields the same identifiers and keys.
     public init(_ passes: [Pass], seed: UInt64 = 1, now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
         var random = PhoneRandom(seed: seed)
@@ -58,7 +58,7 @@ public final class SimulatedApplePhone: SimulatedCard {
         set { state.withLock { $0.isLocked = newValue } }
     }
 
-    /// Lets it give this cryptogram at each tap, as one who recorded it would; `nil` makes new ones again.
+    /// Makes it send this cryptogram at each tap, as one who recorded it would; `nil` makes new ones again.
     public func replay(_ cryptogram: [UInt8]?) { state.withLock { $0.recorded = cryptogram } }
 
     /// The pass type that it shows to its owner, since a reader asked for it.

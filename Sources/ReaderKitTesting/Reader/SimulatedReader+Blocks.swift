@@ -63,7 +63,7 @@ extension SimulatedReader {
 
     private func readSectorBlock(_ block: Int, _ expected: Int, of card: any SimulatedCard) -> [UInt8] {
         guard let address = UInt8(exactly: block) else { return Status.wrongParameters }
-        // Whether the sector is closed or the block may not be read, the card only says no.
+        // Whether the sector is closed or the block may not be read, the card only refuses.
         guard let frame = card.receive(frame: RawFrame([0x30, address])), frame.bytes.count == 16 else {
             return security
         }

@@ -7,7 +7,7 @@ import ReaderKit
 /// the card's own command. A simulated card is therefore only a card, and this type does the reader's part, in process
 /// as well as behind pcscd. Its properties are the habits in which real readers differ.
 public struct SimulatedReader: Sendable, Hashable {
-    /// How many bytes `FF B0` gives of a Type 2 tag: all 16 that the tag sends, or the 4 of the page asked for.
+    /// How many bytes `FF B0` returns of a Type 2 tag: all 16 that the tag sends, or the 4 of the page asked for.
     public var bytesPerRead: Int
 
     /// Whether `FF CA F1 00` and `FF CA F1 01` are answered, as SpringCard's readers do.
@@ -70,8 +70,8 @@ public struct SimulatedReader: Sendable, Hashable {
 
     /// Answers a command APDU: class `FF` itself, any other through the card.
     ///
-    /// - Returns: the response APDU, or `nil` if the card stays silent. A silence behind `FF B0`, `FF D6` and raw frames
-    ///   is the reader's to report, so it gives a status word.
+    /// - Returns: the response APDU, or `nil` if the card stays silent. A silence behind `FF B0`, `FF D6` and raw
+    ///   frames is the reader's to report, so it returns a status word.
     public func transmit(_ command: [UInt8], to card: any SimulatedCard) -> [UInt8]? {
         guard command.count >= 4 else { return Status.wrongLength }
         guard command[0] == 0xFF else {
@@ -79,7 +79,7 @@ public struct SimulatedReader: Sendable, Hashable {
             return card.receive(apdu: command)
         }
         if let control, command[1] == 0xF0 { return control.receive(apdu: command) }
-        // What a reader said of a recorded card, it said then.
+        // What a reader answered for a recorded card is in the recording.
         if let answer = (card as? RecordedCard)?.recordedAnswer(ofReader: command) { return answer }
         if let encapsulation, let answer = encapsulation.answer(command, card, memory) { return answer }
         switch command[1] {

@@ -7,7 +7,7 @@ extension SimulatedS550 {
     /// connections, features, attributes and escape commands included, which the virtual reader of vsmartcard cannot carry.
     ///
     /// - Parameters:
-    ///   - name: the reader's name, as pcscd would give it.
+    ///   - name: the reader's name, as pcscd would report it.
     ///   - card: the card on the reader.
     package func library(
         named name: String = "SpringCard H518 [CCID] (000A1B2C) 00 00",

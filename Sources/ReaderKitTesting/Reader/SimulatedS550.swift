@@ -48,7 +48,7 @@ public final class SimulatedS550: Sendable {
         var lockedRegister: UInt16?
     }
 
-    /// Whether the driver passes escape commands, as it does not unless told to.
+    /// Whether the driver passes escape commands; the real one does so only if configured.
     public let passesEscape: Bool
 
     /// The form of its commands within APDUs.

@@ -4,8 +4,8 @@ import Synchronization
 /// A card made from a capture: it answers a command with what was recorded, as ``ReplayChannel`` does by command.
 ///
 /// The identifier, and what a reader finds out by itself, come from the facts of the capture, or from the recorded
-/// answer to `FF CA 00 00 00`. Recorded commands of class `FF` were answered by a reader, and ``SimulatedReader`` gives
-/// the answers as they were; others it makes of the card's frames.
+/// answer to `FF CA 00 00 00`. Recorded commands of class `FF` were answered by a reader, and ``SimulatedReader``
+/// returns the answers as they were; others it makes of the card's frames.
 public final class RecordedCard: SimulatedCard {
     /// What was recorded.
     public let presentation: Capture.Presentation
@@ -16,7 +16,7 @@ public final class RecordedCard: SimulatedCard {
     /// The answer to reset: the recorded one, or the one that a reader makes of the facts.
     public let atr: [UInt8]
 
-    /// The identifier; empty if the capture does not tell it.
+    /// The identifier; empty if the capture omits it.
     public let uid: [UInt8]
 
     private let pseudoAPDUs: Set<[UInt8]>

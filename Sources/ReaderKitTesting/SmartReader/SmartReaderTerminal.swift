@@ -1,6 +1,6 @@
 import ReaderKit
 
-/// A simulated S550 in Smart Reader mode on a serial line: it reads a card by itself and sends a line that says so.
+/// A simulated S550 in Smart Reader mode on a serial line: it reads a card by itself and sends a line that reports it.
 ///
 /// It is reachable at ``path`` as long as it is plugged in. What is done to it takes effect at once, from any thread; a
 /// line is lost if nobody has the terminal open.
@@ -35,7 +35,7 @@ public final class SmartReaderTerminal: Sendable {
 
     // MARK: Where it is
 
-    /// The symbolic link under which it is reachable, however often it goes and comes back, if it was given one.
+    /// The symbolic link under which it is reachable, however often it goes and comes back, if it has one.
     public var link: String? { terminal.link }
 
     /// The path of the terminal: the link, if there is one. `nil` while it is not plugged in.
@@ -90,7 +90,7 @@ public final class SmartReaderTerminal: Sendable {
         return format == .plain ? prefix + line + suffix : line + [0x0D, 0x0A]
     }
 
-    /// Says that it is there, as after its start.
+    /// Reports that it is there, as after its start.
     public func greet() {
         switch format {
         case .scrdr: board.send(Array("$SCRDR*54\r\n".utf8))
@@ -122,7 +122,7 @@ public final class SmartReaderTerminal: Sendable {
 }
 
 extension SmartReaderTag {
-    /// What a reader says of a card, with a template for NDEF.
+    /// What a reader reports about a card, with a template for NDEF.
     public init(reading card: any SimulatedCard, template: UInt8 = 1, move: Move? = nil) {
         defer { card.powerOff() }
         let reading = CardReading(over: SimulatedCardChannel(card), limits: .default)
@@ -139,7 +139,7 @@ extension SmartReaderTag {
 }
 
 extension NDEFRecord {
-    /// What a template for NDEF gives of a record: the text or the address.
+    /// What a template for NDEF returns of a record: the text or the address.
     fileprivate var smartReaderText: String? {
         switch content {
         case .text(let text): text.text

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A pseudo-terminal that can be unplugged and plugged in again, under a link that stays the same.
 final class PluggableTerminal: Sendable {
-    /// The symbolic link to the terminal, if it was given one.
+    /// The symbolic link to the terminal, if it has one.
     let link: String?
 
     private let device: any TerminalDevice

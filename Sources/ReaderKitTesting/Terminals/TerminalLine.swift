@@ -11,7 +11,7 @@ final class TerminalLine: Sendable {
     private let device: any TerminalDevice
     /// The device's end of the terminal.
     private let terminal: Int32
-    /// Tells that the program's end was opened.
+    /// Reports that the program's end was opened.
     private let watch: Int32
     private let bell: WakePipe
     private let isEnding = Atomic(false)

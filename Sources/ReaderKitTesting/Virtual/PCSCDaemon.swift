@@ -6,7 +6,7 @@ import Synchronization
 /// A pcscd for tests: started, killed and restarted as a direct child of the test.
 ///
 /// It must not run beside the machine's own, so it starts only where `Scripts/isolated` has made a place for it. All
-/// methods block for as long as they say; call them from synchronous code, not from a task that others wait for.
+/// methods block for as long as they state; call them from synchronous code, not from a task that others wait for.
 ///
 /// A child that is not waited for counts as running for the next pcscd, which is why nobody else may start or reap it.
 public final class PCSCDaemon: Sendable {
@@ -187,7 +187,7 @@ public enum PCSCDaemonError: Error, Sendable, Hashable {
     case notIsolated
     /// The program could not be started; `error` is the number of `errno`.
     case notStarted(path: String, error: Int32)
-    /// It ended before it served; `status` is what `waitpid` gave.
+    /// It ended before it served; `status` is what `waitpid` returned.
     case ended(path: String, status: Int32)
     /// It runs and did not serve within 10 s.
     case silent(path: String)

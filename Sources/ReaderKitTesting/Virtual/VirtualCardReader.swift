@@ -189,7 +189,7 @@ private final class VirtualCardLink: Sendable {
         var done = 0
         while done < count {
             // The other side sends length and body apart and waits for the acknowledgement of the first: without this
-            // each command takes 44 ms. It has to be said again before every read.
+            // each command takes 44 ms. It has to be set again before every read.
             descriptor.setOption(TCP_QUICKACK)
             let result = bytes.withUnsafeMutableBytes {
                 recv(descriptor, $0.baseAddress?.advanced(by: done), count - done, 0)

@@ -20,16 +20,16 @@ public struct SirenRecord: Sendable, Hashable {
     public var api: URL
     /// The document from which this is.
     public var url: URL
-    /// Whether the API itself says this: the document came from the manifest's origin or one of
-    /// ``SirenSession/furtherOrigins``.
+    /// Whether the API itself states this: the document came from the manifest's origin or one
+    /// of ``SirenSession/furtherOrigins``.
     public var isTrusted: Bool
     /// How much of the entity the document had.
     public var extent: Extent
     /// Links, actions, and entities as links, with absolute references.
     public var entity: SirenEntity
-    /// By what the server tells versions of the document apart.
+    /// The value by which the server distinguishes versions of the document.
     public var entityTag: String?
-    /// When the document changed last, as the server says it.
+    /// When the document last changed, as the server states it.
     public var lastModified: String?
     /// When the document came.
     public var at: Date
@@ -87,13 +87,13 @@ public protocol SirenStore: Sendable {
     /// What is kept of an entity.
     func record(guid: String, api: URL) async throws -> SirenRecord?
 
-    /// The server says that a document still holds.
+    /// The server reports that a document still holds.
     func renew(url: URL, api: URL, at: Date, expires: Date) async throws
 
     /// Forgets what is from a document.
     func forget(url: URL, api: URL) async throws
 
-    /// Forgets all; where they are given, only what is from one origin, and of one API.
+    /// Forgets everything, or, if specified, only what is from one origin, and of one API.
     ///
     /// - Parameter origin: a URL of which only scheme, host and port count.
     func wipe(origin: URL?, api: URL?) async throws
@@ -142,7 +142,7 @@ public final class MemorySirenStore: SirenStore {
     /// Bytes, since for Swift two texts may be equal that servers hold apart. A URL has no space.
     private static func key(_ api: URL, _ guid: String) -> [UInt8] { Array("\(api.absoluteString) \(guid)".utf8) }
 
-    /// The server says that a document still holds.
+    /// The server reports that a document still holds.
     public func renew(url: URL, api: URL, at: Date, expires: Date) {
         records.withLock { records in
             for (key, held) in records where held.record.url == url && held.record.api == api {
@@ -155,7 +155,7 @@ public final class MemorySirenStore: SirenStore {
     /// Forgets what is from a document.
     public func forget(url: URL, api: URL) { forget { $0.url == url && $0.api == api } }
 
-    /// Forgets all; where they are given, only what is from one origin, and of one API.
+    /// Forgets everything, or, if specified, only what is from one origin, and of one API.
     public func wipe(origin: URL? = nil, api: URL? = nil) {
         forget { (origin == nil || $0.url.origin == origin?.origin) && (api == nil || $0.api == api) }
     }
@@ -226,6 +226,6 @@ extension SirenLink {
 }
 
 extension SirenEntity {
-    /// The entity as JSON, whatever the schema says of it.
+    /// The entity as JSON, whatever the schema states about it.
     package var json: [UInt8] { SirenValue.object(json(rel: nil)).json }
 }

@@ -6,9 +6,9 @@ public struct SirenAnswer: Sendable, Hashable {
     public enum Outcome: String, Sendable, Hashable {
         /// It was done.
         case done
-        /// Something was created; ``SirenAnswer/location`` says where.
+        /// Something was created; ``SirenAnswer/location`` specifies where.
         case created
-        /// It will be done; ``SirenAnswer/location`` may say where one can look.
+        /// It will be done; ``SirenAnswer/location`` may specify where to look.
         case accepted
         /// What was known still holds.
         case unchanged
@@ -18,10 +18,10 @@ public struct SirenAnswer: Sendable, Hashable {
 
     /// What came with the answer.
     public enum Content: Sendable, Hashable {
-        /// An entity, with absolute references. One of the class `error` says what failed.
+        /// An entity, with absolute references. One of the class `error` describes what failed.
         ///
-        /// A link's template (RFC 6570) that leads elsewhere by what it is given has the document's URL before it, in `{@` and
-        /// `}`; ``SirenClient/follow(_:parameters:)`` takes it like any other.
+        /// A link's template (RFC 6570) that leads elsewhere depending on its values has the document's URL before it,
+        /// in `{@` and `}`; ``SirenClient/follow(_:parameters:)`` takes it like any other.
         case entity(SirenEntity)
         /// A description of what failed (RFC 9457).
         case problem(SirenProblem)
@@ -47,11 +47,11 @@ public struct SirenAnswer: Sendable, Hashable {
     public var violations: [SirenViolation] = []
     /// The URLs that led here by redirects.
     public var redirects: [URL] = []
-    /// What was given for an action and not sent.
+    /// What was passed for an action and not sent.
     public var dropped: [SirenForm.Dropped] = []
     /// What did not come out as it should when the entities' GUIDs were worked out.
     public var identityProblems: [SirenGUIDMapping.Problem] = []
-    /// Whether the link or action was kept for longer than the server says it holds.
+    /// Whether the link or action was kept for longer than the server states that it holds.
     public var isFromStale = false
 
     /// The entity, if one came.
@@ -133,7 +133,7 @@ public enum SirenTransferError: Error, Sendable, Hashable, CustomStringConvertib
     /// The server led to where the request may not go: with its body to another origin that is neither the manifest's nor
     /// one of ``SirenSession/furtherOrigins``, or from HTTPS to HTTP.
     case redirectRefused(URL)
-    /// The answer says that it is Siren, and is not.
+    /// The answer is declared as Siren, and is not.
     case documentRefused(URL, SirenDecodingError)
 
     /// What was attempted, what happened, and what a person can do.

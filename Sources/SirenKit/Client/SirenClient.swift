@@ -132,8 +132,8 @@ public final class SirenClient: Sendable {
 
     /// What is kept of a link of an entity: one of its own, or to an entity to which it is related. No server is asked.
     ///
-    /// It does not tell who showed it: where it leads to the API, ``follow(_:parameters:)`` sends the authorization, unlike
-    /// ``follow(rel:ofEntityWithGUID:parameters:)`` if another server did.
+    /// It does not identify who showed it: if it leads to the API, ``follow(_:parameters:)`` sends the authorization,
+    /// unlike ``follow(rel:ofEntityWithGUID:parameters:)`` if another server did.
     ///
     /// - Throws: ``SirenRequestError/linkNotFound(rel:guid:)`` if no such link is kept.
     public func link(rel: String, ofEntityWithGUID guid: String) async throws -> SirenLink {
@@ -142,8 +142,8 @@ public final class SirenClient: Sendable {
 
     /// What is kept of an action of an entity. No server is asked.
     ///
-    /// It does not tell who showed it: where it leads to the API, ``submit(_:parameters:)`` sends the authorization, unlike
-    /// ``submit(actionNamed:onEntityWithGUID:parameters:)`` if another server did.
+    /// It does not identify who showed it: if it leads to the API, ``submit(_:parameters:)`` sends the authorization,
+    /// unlike ``submit(actionNamed:onEntityWithGUID:parameters:)`` if another server did.
     ///
     /// - Throws: ``SirenRequestError/actionNotFound(name:guid:)`` if no such action is kept.
     public func action(named name: String, onEntityWithGUID guid: String) async throws -> SirenAction {

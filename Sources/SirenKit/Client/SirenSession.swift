@@ -17,9 +17,9 @@ public struct SirenSession: Sendable {
     /// Whether actions with hidden values or defaults are kept, which are needed to submit them by name. If not, such
     /// actions are found only in the entities that were just received.
     public var storesValues = true
-    /// For how long links and actions count as fresh where the server does not say.
+    /// For how long links and actions count as fresh if the server does not specify it.
     public var freshness: Duration = .seconds(300)
-    /// For how long they count as fresh at most, whatever the server says.
+    /// For how long they count as fresh at most, whatever the server specifies.
     public var longestFreshness: Duration = .seconds(86_400)
 
     /// The longest answer, in bytes, unpacked.

@@ -1,4 +1,4 @@
-/// Makes the model of JSON, and says where that is not as it should be.
+/// Makes the model of JSON, and reports where that is not as it should be.
 struct SirenDecoder {
     var violations = ViolationList()
 
@@ -186,7 +186,7 @@ struct SirenDecoder {
         return choice
     }
 
-    /// Says which of the objects in a list have the name of one before them.
+    /// Reports which of the objects in a list have the name of one before them.
     private mutating func tellDoubled(_ value: SirenValue, _ expected: String) {
         var names: Set<String> = []
         for (index, element) in (value.array ?? []).enumerated() {

@@ -45,7 +45,7 @@ public struct SirenViolation: Sendable, Hashable, CustomStringConvertible {
     /// What should be there, such as "a text".
     public var expected: String
 
-    /// One line that says all of it.
+    /// All of it in one line.
     public var description: String { "\(path): expected \(expected)" }
 }
 
@@ -95,7 +95,7 @@ struct ViolationList {
         all.append(SirenViolation(path: step?.text ?? "", rule: rule, expected: expected))
     }
 
-    /// Says of those that were added since then in which member or element they are.
+    /// States, for those added since then, which member or element contains them.
     mutating func move(since count: Int, under step: @autoclosure () -> PathStep) {
         guard all.count > count else { return }
         let text = step().text

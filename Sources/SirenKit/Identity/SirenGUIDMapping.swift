@@ -1,6 +1,6 @@
 import Foundation
 
-/// Says of entities by which value they are known: by class, a path to it.
+/// Specifies by which value entities are known: by class, a path to it.
 ///
 ///     try SirenGUIDMapping(["order": "properties.orderNumber", "items, collection": "href"])
 ///
@@ -39,7 +39,7 @@ public struct SirenGUIDMapping: Sendable, Hashable {
         public struct Identity: Sendable, Hashable {
             /// Where it is in the document: a JSON path.
             public var path: String
-            /// By what it is known; `nil` if it has neither what the mapping says nor a URL.
+            /// By what it is known; `nil` if it has neither what the mapping specifies nor a URL.
             public var guid: String?
             /// What it is: an entity, or a link to it.
             public var subject: SirenSubEntity
@@ -60,7 +60,7 @@ public struct SirenGUIDMapping: Sendable, Hashable {
         /// An entity has the GUID of one before it: an entity counts before a link, and else the first.
         case doubled(at: String, first: String, guid: String)
 
-        /// One line that says all of it.
+        /// All of it in one line.
         public var description: String {
             switch self {
             case .missing(let at, let path): "\(at): there is no text or number at '\(path)'"

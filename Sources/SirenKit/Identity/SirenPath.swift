@@ -1,11 +1,11 @@
 /// A path from an entity to one of its values, such as `properties.orderNumber` or `links[@rel~self].href`.
 ///
 /// A step is a name: a member of the document at that place, or one of the original library's names `sirenLinks`,
-/// `sirenActions`, `sirenEntities` and `sirenFields`. Behind it stand any number of selectors, applied one after the other:
-/// `[0]` is the element at that place, `[@name=value]` are the elements of which that member is the value as a whole, and
-/// `[@name~value]` those of which it is a list that has the value, or a text that contains it. So
+/// `sirenActions`, `sirenEntities` and `sirenFields`. Behind it stand any number of selectors, applied one after the
+/// other: `[0]` is the element at that place, `[@name=value]` are the elements of which that member is the value as a
+/// whole, and `[@name~value]` those of which it is a list that has the value, or a text that contains it. So
 /// `"rel": ["this", "self"]` is selected by `[@rel~self]` and `[@rel=this, self]`, not by `[@rel=self]`. Relations are
-/// compared as RFC 8288 says. A name behind a list is one of its first element.
+/// compared as RFC 8288 specifies. A name behind a list is one of its first element.
 public struct SirenPath: Sendable, Hashable, CustomStringConvertible {
     /// The path as it was written.
     public let description: String

@@ -38,7 +38,7 @@ public struct SirenAction: Sendable, Hashable {
         self.otherMembers = otherMembers
     }
 
-    /// The HTTP method: GET unless the action says otherwise.
+    /// The HTTP method: GET unless the action specifies otherwise.
     public var httpMethod: String { method ?? "GET" }
 
     /// The media type of what is sent: the action's, or `application/x-www-form-urlencoded` if it has fields.

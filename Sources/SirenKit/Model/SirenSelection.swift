@@ -42,11 +42,11 @@ extension SirenField: SirenSelectable {
 }
 
 extension Sequence where Element: SirenSelectable {
-    /// All that have all of these classes, that relation, name, title and type, as far as they are given.
+    /// All that have all of these classes, that relation, name, title and type, as far as they are specified.
     ///
     /// - Parameters:
     ///   - classes: classes that it has, among others.
-    ///   - rel: a relation that it has, among others, compared as RFC 8288 says.
+    ///   - rel: a relation that it has, among others, compared as RFC 8288 specifies.
     ///   - type: a media type, compared without its parameters and in whatever case, or the type of a field.
     public func all(
         class classes: String...,
@@ -58,11 +58,11 @@ extension Sequence where Element: SirenSelectable {
         filter { $0.facets.match(classes, rel, name, title, type) }
     }
 
-    /// The first that has all of these classes, that relation, name, title and type, as far as they are given.
+    /// The first that has all of these classes, that relation, name, title and type, as far as they are specified.
     ///
     /// - Parameters:
     ///   - classes: classes that it has, among others.
-    ///   - rel: a relation that it has, among others, compared as RFC 8288 says.
+    ///   - rel: a relation that it has, among others, compared as RFC 8288 specifies.
     ///   - type: a media type, compared without its parameters and in whatever case, or the type of a field.
     public func first(
         class classes: String...,

@@ -31,8 +31,8 @@ enum FieldFormat {
         }
     }
 
-    /// The number that HTML gives a moment: months since January 1970 of a month, else milliseconds since 1970 or midnight;
-    /// `nil` if the text does not have the type's form.
+    /// The number that HTML assigns to a moment: months since January 1970 of a month, else milliseconds since 1970 or
+    /// midnight; `nil` if the text does not have the type's form.
     static func number(_ text: String, _ type: SirenFieldType) -> Int? {
         var scan = Scan(rest: text.utf8[...])
         let number: Int?

@@ -35,7 +35,7 @@ public struct SirenFieldProblem: Sendable, Hashable, CustomStringConvertible {
     /// What should be there.
     public var expected: String
 
-    /// One line that says all of it, without the value.
+    /// All of it in one line, without the value.
     public var description: String {
         "the field '\(field)' of type \(type.rawValue) needs \(expected), not this \(given)"
     }
@@ -148,7 +148,7 @@ extension SirenField {
 
     /// No pattern of a form is longer, in UTF-16 units.
     private static let longestPattern = 1000
-    /// How often a search may tell that it goes on, each time after some ten thousand steps.
+    /// How often a search may report that it goes on, each time after some ten thousand steps.
     private static let mostReports = 100
 
     /// Whether the pattern matches the whole text; `nil` if the pattern is none, or the search takes too long: a server may

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that is given for a field.
+/// A value for a field.
 public enum SirenInput: Sendable, Hashable {
     /// A text.
     case text(String)
@@ -80,7 +80,7 @@ public struct SirenFile: Sendable, Hashable {
 
     /// Where its bytes are.
     public var content: Content
-    /// The name that the server is told.
+    /// The name that is sent to the server.
     public var name: String
     /// Its media type.
     public var type: String

@@ -27,7 +27,7 @@ enum FamiliarScenarios {
         /// Opened here, since the club was not.
         var store: MemberStore?
         var club: ObjectIdentifier?
-        /// Whether charges of programs that were killed have been given back.
+        /// Whether charges of programs that were killed have been refunded.
         var hasGivenBack = false
     }
 
@@ -133,7 +133,7 @@ enum FamiliarScenarios {
         return (try result.get(), club)
     }
 
-    /// Does something while no other store is opened or let go here, told whose is held.
+    /// Calls the body with the club whose store is held, while no other is opened or let go here.
     static func whileHeld<Value>(_ body: (ObjectIdentifier?) -> Value) -> Value {
         held.withLock { body($0.store == nil ? nil : $0.club) }
     }

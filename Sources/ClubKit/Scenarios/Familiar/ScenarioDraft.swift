@@ -1,7 +1,7 @@
 import Synchronization
 
-/// What `config()` of a type sets. Each run has one of its own, so that two threads do not mix theirs, and nothing stays
-/// that a later run does not say.
+/// What `config()` of a type sets. Each run has one of its own, so that two threads do not mix theirs, and nothing
+/// stays that a later run does not set.
 final class ScenarioDraft: Sendable {
     /// That of the run of `config()` around this.
     @TaskLocal static var current: (type: ObjectIdentifier, draft: ScenarioDraft)?

@@ -26,7 +26,7 @@ struct Erasing {
         try forgetEntries(of: ordered.map { ($0, stamp) })
         try transaction.members.refreshJoined(joined)
         try forgetChanges()
-        // The reason may tell who it was.
+        // The reason may identify the member.
         try transaction.audit(
             .erased,
             of: Erasure.text(row.member.userId, salt: salt),
@@ -92,8 +92,8 @@ struct Erasing {
         guard !erased.isEmpty else { return }
         let list = try MemberRow.json(erased.map { Erased(identifier: $0.identifier, time: $0.stamp.time) })
         try transaction.permittingChanges {
-            // In the particulars an identifier stands as a JSON string. The order of the joins is said, since SQLite
-            // does not know how many entries there are.
+            // In the particulars an identifier stands as a JSON string. The order of the joins is specified, since
+            // SQLite does not know how many entries there are.
             let sql = """
                 WITH gone (identifier, time) AS MATERIALIZED (
                         SELECT value ->> 'identifier', value ->> 'time' FROM json_each(?)),
@@ -154,22 +154,20 @@ struct Erasing {
     ///
     /// - Parameters:
     ///   - taps: a query for the identifiers of the taps.
-    ///   - arguments: its own, but for the second, which is what the receipts say.
+    ///   - arguments: its own, but for the second, which is the message of the receipts.
     private func forgetTaps(_ taps: String, _ arguments: StatementArguments) throws {
         try transaction.messages.empty(StoredMessages.ofTaps(taps), where: "?2 <> ''", arguments)
         try db.write("UPDATE receipt SET \(Self.forgottenReceipt) WHERE event_id IN (\(taps))", arguments)
     }
 
-    /// What a receipt says of a tap whose visit is not kept any more, by an erasure or the retention period: neither of whom
-    /// it was nor its time and place. A tap that is given again must add nothing, so its identifier stays; `?2` is the
-    /// message.
+    /// The receipt of a tap whose visit is no longer kept, by an erasure or the retention period: without its member,
+    /// time and place. A tap submitted again must add nothing, so its identifier stays; `?2` is the message.
     static let forgottenReceipt = """
         at = 0, reader = '', outcome = 'ignored', reason_code = '\(Rejection.erased.code.rawValue)', reason = ?2, \
         notices = NULL, member_id = NULL, num_visits = NULL, last_visit_at = NULL
         """
 
-    /// Whether a receipt was not emptied by an erasure or the retention period: what is left tells of no tap that was
-    /// ignored.
+    /// Whether a receipt was not emptied by an erasure or the retention period: what is left describes no ignored tap.
     static let keptReceipt = "reason_code IS NOT '\(Rejection.erased.code.rawValue)'"
 
     /// Empties the list of changes, which shows what was there before, in a way that makes lists read everything anew.

@@ -28,7 +28,7 @@ extension MemberStore {
             let done = try await writePortion(attempt) { transaction in
                 let done = try transaction.retention.pruneVisits(of: part, retention)
                 if done.visits > 0 {
-                    // With what it tells of, so that nothing is gone without it, whenever the program ends.
+                    // With what it records, so that nothing is gone without it, whenever the program ends.
                     try transaction.audit(
                         .removedVisits,
                         of: nil,
@@ -95,8 +95,8 @@ extension MemberStore {
         }
     }
 
-    /// Removes from the list of changes what tells of old visits: the values that members showed before. Who follows the
-    /// list has read them, or reads everything anew.
+    /// Removes from the list of changes what describes old visits: the values that members showed before. Whoever
+    /// follows the list has read them, or reads everything anew.
     private func forgetChanges(before limit: Int64, _ attempt: String) async throws(ClubError) {
         let last = try await read(attempt) { db in
             try db.value(
@@ -294,7 +294,7 @@ struct Retention {
         }
     }
 
-    /// Leaves of a tap only that it was there, so that it adds nothing when it is given again.
+    /// Leaves of a tap only that it was there, so that it adds nothing when it is submitted again.
     fileprivate func forgetReceipt(of tap: UUID) throws {
         try db.cachedStatement(sql: "UPDATE receipt SET \(Erasing.forgottenReceipt) WHERE event_id = ?1")
             .execute(arguments: [tap, Rejection.erased.message])
@@ -320,14 +320,14 @@ extension StoredMembers {
 
 /// Rounding the times of what scenarios did and counted, once it is older than what is kept.
 ///
-/// That something was given stays, with its number and what became of it, so that it is not given twice. When it was is
-/// rounded up, so that nothing is due earlier: to the end of its day (UTC), but not beyond a moment from which scenarios
-/// count. The visit is not named any more. What concerns the kiosk alone names nobody and stays as it is; so does what was
-/// not settled, since it is yet to be delivered.
+/// That something was granted stays, with its number and what became of it, so that it is not granted twice. When it
+/// was is rounded up, so that nothing is due earlier: to the end of its day (UTC), but not beyond a moment from which
+/// scenarios count. The visit is not named any more. What concerns the kiosk alone names nobody and stays as it is; so
+/// does what was not settled, since it is yet to be delivered.
 ///
 /// The moment of the logical clock is rounded as well: up, so that it stays later than a reset before it; down if a reset
 /// came after it. A visit that was recorded later than it was made has an old time and a newer moment: each is rounded
-/// once it is old itself. A rounded record is put before one that is not (see ``TransferRecord/joined(with:)``), so
+/// once it is old itself. A rounded record is put before one that is not (see ``JoinableRecord``), so
 /// that devices that have rounded and such that have not come to the same.
 extension MemberStore {
     private static let day = Stamp.day

@@ -5,7 +5,7 @@ import ReaderKit
 /// What the scenarios at a visit are judged by.
 package struct ScenarioTap: Sendable {
     var plan: ScenarioPlan
-    /// The scenarios whose own code said no, which was asked before the transaction.
+    /// The scenarios whose own code refused, which was asked before the transaction.
     var refused: Set<String>
 }
 
@@ -180,8 +180,8 @@ struct Executions {
 
     /// Reports what became of an execution.
     ///
-    /// - Throws: ``ClubError/Kind/noSuchExecution``; ``ClubError/Kind/alreadySettled`` if that was said before, or if what
-    ///   is refunded was redeemed, or the other way round.
+    /// - Throws: ``ClubError/Kind/noSuchExecution``; ``ClubError/Kind/alreadySettled`` if that was reported before, or
+    ///   if what is refunded was redeemed, or the other way round.
     func settle(
         _ id: UUID,
         _ state: ScenarioExecution.State,
@@ -216,7 +216,7 @@ struct Executions {
 
     // MARK: What became of it
 
-    /// Reports what became of an execution. What was said before stays. Returns whether it is news.
+    /// Reports what became of an execution. What was reported before stays. Returns whether it is news.
     @discardableResult
     func settle(_ id: UUID, _ state: ScenarioExecution.State, _ context: ActionContext, at time: Int64) throws -> Bool {
         try settle(
@@ -250,7 +250,7 @@ struct Executions {
         return true
     }
 
-    /// An execution counts unless it was given back and nobody had got it.
+    /// An execution counts unless it was refunded and not redeemed.
     func updateCounts(of id: UUID) throws {
         try db.run(
             "UPDATE scenario_execution AS e SET counts = (\(IntegrityQuestion.executionCounts)) WHERE execution_id = ?",
@@ -261,7 +261,7 @@ struct Executions {
     /// What was charged on this device at visits, is yet to be delivered, and was left behind by programs that are there no
     /// more, or by an opening that has ended; it is in this one's hand from now on. Oldest first.
     ///
-    /// What was charged otherwise was to be done where it was charged, and is given back.
+    /// What was charged otherwise was to be done where it was charged, and is refunded.
     ///
     /// - Parameter withOwn: also what this opening has in hand.
     func takeUndelivered(withOwn: Bool, at time: Int64) throws -> [ScenarioExecution] {
@@ -304,7 +304,7 @@ extension Database {
 struct StoredExecutions {
     let db: Database
 
-    /// The state that counts of an execution, `e`: what was handed out was handed out, whatever else was said.
+    /// The state that counts of an execution, `e`: what was handed out was handed out, whatever else was reported.
     private static let standingState = """
         (SELECT state FROM scenario_settlement AS t WHERE t.execution_id = e.execution_id
             ORDER BY CASE state WHEN 'redeemed' THEN 0 WHEN 'refunded' THEN 1 ELSE 2 END LIMIT 1)

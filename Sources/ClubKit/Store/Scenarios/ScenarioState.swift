@@ -26,7 +26,7 @@ final class ScenarioState {
         self.db = db
         asked = nil
         subject = .member(member.member.userId)
-        // Who was joined may have events and executions and no visits, so their number does not tell.
+        // A joined member may have events and executions and no visits, so their number is not enough.
         let isJoined =
             try member.mergedInto != nil || member.member.numVisits != member.ownVisits
             || db.members.isTarget(member.member.userId)

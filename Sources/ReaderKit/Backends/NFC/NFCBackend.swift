@@ -139,7 +139,7 @@ public final class NFCBackend: ReaderBackend {
         return all
     }
 
-    /// The error for a reader that libnfc lists and cannot open, for which it gives no reason.
+    /// The error for a reader that libnfc lists and cannot open, for which it states no reason.
     private static func inaccessible(_ reader: ReaderInfo) -> ReaderError {
         ReaderError(
             .sharingViolation,
@@ -208,7 +208,7 @@ public final class NFCBackend: ReaderBackend {
     }
 
     private func note(_ report: ReaderTable.Report, of info: ReaderInfo, _ number: Int) {
-        // A thread that was given up may have had something to say still.
+        // A thread that was given up may still have had something to report.
         let served = state.withLock { state -> Served? in
             guard state.readers[info.name]?.number == number else { return nil }
             if case .opened = report { state.readers[info.name]?.wasOpened = true }

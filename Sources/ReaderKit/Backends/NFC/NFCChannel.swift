@@ -14,7 +14,7 @@ final class NFCChannel: CardChannel {
     private var target: NFCTarget
     /// The last authentication to a sector of a MIFARE Classic that went well.
     private var authentication: [UInt8] = []
-    /// Whether the card may have been given a password.
+    /// Whether the card may have been sent a password.
     private var isOpened = false
     private var isOver = false
     private var isClosed = false

@@ -107,7 +107,7 @@ final class NFCDevice {
 
     private func openDevice(in context: NFCLibrary.Context) throws(ReaderError) -> Bool {
         let attempt = "open the reader \(connection.text)"
-        // What a chip had still to say may spoil the first attempt.
+        // What a chip still had to send may spoil the first attempt.
         for _ in 0..<2 {
             if connection.isSerialPN532 { port?.wakeUp(speed: connection.speed) }
             let opened = try watch.call(
@@ -137,7 +137,7 @@ final class NFCDevice {
         framing = .easy
         let (code, found) = try call("ask what the reader can do") { library.modulations($0) }
         if code.meansDeviceLost { throw code.error(attempting: "ask what the reader can do") }
-        // A reader that does not tell is tried.
+        // A reader that does not report it is tried.
         let isTold = code.isSuccess && !found.isEmpty
         modulations = NFCModulation.allCases.filter { !isTold || found.contains($0) }.map { ($0, 0) }
         failedLooks = 0

@@ -175,8 +175,8 @@ extension NFCLibrary {
     }
 }
 
-/// The contexts of this process, by whether serial ports may be scanned. They are never given back: `nfc_exit` takes
-/// the drivers of all contexts along.
+/// The contexts of this process, by whether serial ports may be scanned. They are never released: `nfc_exit` takes the
+/// drivers of all contexts along.
 private final class SystemContexts: Sendable {
     static let shared = SystemContexts()
 

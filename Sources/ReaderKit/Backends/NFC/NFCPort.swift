@@ -60,7 +60,7 @@ final class NFCPort: Sendable {
     }
 }
 
-/// What a connection string says: `driver:device` or `driver:device:speed`, or `driver:bus:device` for USB.
+/// The contents of a connection string: `driver:device` or `driver:device:speed`, or `driver:bus:device` for USB.
 struct NFCConnectionString: Sendable, Hashable {
     let text: String
     let driver: String

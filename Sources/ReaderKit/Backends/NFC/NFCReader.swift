@@ -52,9 +52,9 @@ actor NFCReader: CallThread {
 
     // What is known of the state of the card.
 
-    /// Whether nothing was said to the card since it was selected, but to see whether it is there.
+    /// Whether nothing was sent to the card since it was selected, except to see whether it is there.
     var isFresh = false
-    /// Whether the presentation is over, though nobody was told yet.
+    /// Whether the presentation is over, though nobody was notified yet.
     var isOver = false
     /// Whether the card answered when it was last asked whether it is there, and nobody has talked to it since.
     var hasAnswered = false
@@ -87,7 +87,7 @@ actor NFCReader: CallThread {
 
     // MARK: - From anywhere
 
-    /// Begins to look for cards, or ends it; `tellingAll` tells anew what is known.
+    /// Begins to look for cards, or ends it; `tellingAll` reports anew what is known.
     nonisolated func setPolling(_ isWanted: Bool, tellingAll: Bool) {
         polling.withLock { $0.isWanted = isWanted }
         if tellingAll {
@@ -194,7 +194,7 @@ actor NFCReader: CallThread {
         hasRecovered = false
     }
 
-    /// Tells that the reader cannot be used now, and how long to wait before it is tried again.
+    /// Reports that the reader cannot be used now; returns how long to wait before it is tried again.
     private func rest(after error: ReaderError?) -> Duration {
         device.close()
         if let card { untold.append(.removed(card)) }

@@ -67,7 +67,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
 
     // MARK: - Answers
 
-    /// What a reader's answer to ``command(_:technology:)`` says.
+    /// What a reader's answer to ``command(_:technology:)`` contains.
     enum Outcome: Hashable {
         case frame(RawFrame)
         /// The reader carried the frame and the card was silent (``ReaderError/Kind/timeout``, which is how many refuse a
@@ -93,7 +93,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
         }
         switch self {
         case .springCard, .identiv:
-            // They say nothing else when the card is silent.
+            // They report nothing else when the card is silent.
             guard !response.data.isEmpty else { return .unclear(ReaderError(.timeout, attempting: Self.attempt)) }
             return .frame(Self.frame(response.data, technology))
         case .acr122: return Self.pn532(response.data, technology)
@@ -107,7 +107,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
                 ReaderError(.invalidAnswer, attempting: attempt, detail: "the reader's answer is not a PN532's")
             )
         }
-        // The high bits tell of more data and of NAD, which no frame in this use has.
+        // The high bits indicate more data and NAD, which no frame in this use has.
         let status = data[2] & 0x3F
         guard status == 0 else {
             return .fault(error(status == 0x01 ? .timeout : .communication, status, "PN532 status"))

@@ -157,7 +157,7 @@ public final class PCSCBackend: ReaderBackend {
 
     private func giveUp(_ reader: ReaderInfo, _ number: Int, _ error: ReaderError) {
         let (isServing, watchers) = state.withLock { state in
-            // Only the reader's present thread tells of the reader; an earlier one hangs on a reader that was pulled out.
+            // Only the reader's present thread reports on it; an earlier one hangs on a reader that was pulled out.
             let serving = state.conversations[reader.name]
             let isServing = serving?.number == number
             if let serving, isServing {

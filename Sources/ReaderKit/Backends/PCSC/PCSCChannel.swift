@@ -42,7 +42,7 @@ final class PCSCChannel: CardChannel {
 
     var facts: CardFacts { presence.facts }
 
-    /// What the driver tells of the reader, asked once for each reader.
+    /// What the driver reports about the reader, asked once for each reader.
     var capabilities: ChannelCapabilities {
         if let known = io.capabilities.withLock(\.self) { return known }
         guard let told = try? askForCapabilities() else { return PCSCFeatures.capabilities(dataSize: nil, input: nil) }
@@ -144,7 +144,7 @@ final class PCSCChannel: CardChannel {
             }
             if isLocked { _ = try watch.call("unlock the card") { library.endTransaction(handle, .leave) } }
             let code = try watch.call("let the card go") { library.disconnect(handle, disposition) }
-            // Whatever the reason: a handle that cannot be given back must not stay, and its context takes it along.
+            // Whatever the reason: a handle that cannot be released must not stay, and its context takes it along.
             if !code.isSuccess { io.assumeIsolated { $0.dropContext() } }
         } catch {
             // Abandoned in the middle: nothing may be called any more.
@@ -184,9 +184,9 @@ final class PCSCChannel: CardChannel {
 
     /// The error for a failed exchange.
     ///
-    /// The code alone does not tell a card that was taken away from one that is held badly, nor either from a reader or
-    /// a service that is gone, so the reader is asked. A card reset by another program is connected again, so that the
-    /// conversation can be started over.
+    /// The code alone does not distinguish a card that was taken away from one that is held badly, nor either from a
+    /// reader or a service that is gone, so the reader is asked. A card reset by another program is connected again, so
+    /// that the conversation can be started over.
     private func failure(_ code: PCSCCode, _ attempt: String) -> ReaderError {
         var error = code.error(attempting: attempt)
         switch code {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Numbers the stays of readers, as each watch sees them, and knows which of them are over.
 ///
-/// The counter that tells two cards of a reader apart begins anew with each stay. Without this, a presentation of before
-/// pcscd was restarted could stand for a card that came after.
+/// The counter that distinguishes two cards of a reader begins anew with each stay. Without this, a presentation of
+/// before pcscd was restarted could stand for a card that came after.
 final class PCSCEpochs: Sendable {
     private struct State {
         var last = 0

@@ -1,4 +1,4 @@
-/// What a reader's driver tells of itself: the features of PC/SC part 10, and attributes.
+/// What a reader's driver reports about itself: the features of PC/SC part 10, and attributes.
 ///
 /// Nothing here goes to the card or over the wire: pcscd and the driver answer from what they know.
 package enum PCSCFeatures {
@@ -66,8 +66,7 @@ package enum PCSCFeatures {
                 extendedLength: true
             )
         default:
-            // Only trying tells. A block that is longer than a short command needs states that more passes in one
-            // piece.
+            // Only trying shows it. A block that is longer than short commands need shows that more passes in one piece.
             let length = min(max(Int(input ?? 261), 5), 65_544)
             return ChannelCapabilities(
                 longestCommand: length,

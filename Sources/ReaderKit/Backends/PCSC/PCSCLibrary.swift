@@ -233,7 +233,7 @@ extension PCSCLibrary {
         isCancelled: () -> Bool = { false }
     ) -> PCSCCode {
         guard states.count > Self.mostStates else { return getStatusChange(context, milliseconds, &states) }
-        // What is not told stays as it was.
+        // What is not reported stays as it was.
         for index in states.indices { states[index].event = states[index].current }
         let now = portions(context, 0, &states, isCancelled, stopsAtFirst: false)
         guard now == .timeout, milliseconds > 0 else { return now }

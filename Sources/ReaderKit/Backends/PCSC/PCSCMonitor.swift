@@ -46,8 +46,8 @@ final class PCSCMonitor: Sendable {
         DetachedThread.start(name: "pcsc-monitor") { self.run(calls) }
     }
 
-    /// A call of the watch hangs, as with a pcscd that neither works nor ends: its thread is given up, what it had told
-    /// is taken back, and another thread goes on with a context of its own.
+    /// A call of the watch hangs, as with a pcscd that neither works nor ends: its thread is given up, what it had
+    /// reported is withdrawn, and another thread goes on with a context of its own.
     private func takeOver(_ error: ReaderError) {
         let (gone, isNew) = state.withLock { ($0.told.clear(), $0.loseService()) }
         gone.forEach(emit)
@@ -170,7 +170,7 @@ final class PCSCMonitor: Sendable {
                 news = table.update(names: names)
                 untold += news
                 mustList = false
-                // Before the wait, which may last: that a reader is gone may be all there is to tell.
+                // Before the wait, which may last: that a reader is gone may be all there is to report.
                 tell()
             }
             // The first look only asks, so that the service counts as back when it has answered everything once.
@@ -179,7 +179,7 @@ final class PCSCMonitor: Sendable {
             if isReady {
                 code = wait(context, &states)
             } else {
-                // Not told to the canceller: what hangs must not be cancelled from elsewhere.
+                // Not known to the canceller: what hangs must not be cancelled from elsewhere.
                 (code, states) = try call(calls, "ask for the state of the readers") { [query = states] in
                     var states = query
                     return (isCancelled ? .cancelled : library.getStatusChange(context, 0, ofAll: &states), states)

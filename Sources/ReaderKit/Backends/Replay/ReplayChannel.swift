@@ -102,7 +102,7 @@ final class ReplayCard: Sendable {
         self.file = file
     }
 
-    /// Runs a conversation, one at a time, and gives its result and what differed from the recording.
+    /// Runs a conversation, one at a time, and returns its result and what differed from the recording.
     func converse<Value: Sendable>(
         _ conversation: @Sendable (any CardChannel) throws -> Value
     ) -> (Result<Value, any Error>, [ReaderError]) {

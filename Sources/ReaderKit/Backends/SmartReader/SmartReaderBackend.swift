@@ -5,8 +5,8 @@ import Synchronization
 /// keyboard.
 ///
 /// Such a reader holds the keys of its passes itself. It reports what it read as ``ReaderEvent/cardReported(_:)`` and
-/// gives no access to the card, so ``withCard(_:perform:)`` always throws. `$SCRDR` lines, JSON, MK1 and plain text are
-/// supported (``SmartReaderFormat``).
+/// provides no access to the card, so ``withCard(_:perform:)`` always throws. `$SCRDR` lines, JSON, MK1 and plain text
+/// are supported (``SmartReaderFormat``).
 ///
 /// Each line has a thread of its own, which sleeps while nothing arrives. It is open while there is a watch, for this
 /// program alone (`flock(2)`, `TIOCEXCL`; `EVIOCGRAB` for a keyboard).
@@ -160,7 +160,7 @@ public final class SmartReaderBackend: ReaderBackend {
         table.finish()
     }
 
-    /// Always throws ``ReaderError/Kind/unsupported``: a report gives no access to the card.
+    /// Always throws ``ReaderError/Kind/unsupported``: a report provides no access to the card.
     public func withCard<Result: Sendable>(
         _ presence: CardPresence,
         perform conversation: @escaping @Sendable (any CardChannel) throws -> Result

@@ -2,7 +2,7 @@
 ///
 /// A line ends with CR, LF or both, with the configured suffix, or with the brace that closes a JSON object. NULs are
 /// dropped. A `$`, which no `$SCRDR` line has within it, begins a new line wherever it comes, so that a torn line takes
-/// the next one not with it. What cannot be a line of the reader is dropped and counted; what could be one is given,
+/// the next one not with it. What cannot be a line of the reader is dropped and counted; what could be one is returned,
 /// damaged or not.
 struct SmartReaderFramer {
     let rules: SmartReaderRules

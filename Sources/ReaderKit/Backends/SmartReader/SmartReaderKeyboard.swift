@@ -15,7 +15,7 @@ struct SmartReaderKeyboard {
     private var held: Set<UInt16> = []
     private var isLocked = false
 
-    /// Takes bytes of the input device, and gives what was typed. Enter is a line feed.
+    /// Takes bytes of the input device, and returns what was typed. Enter is a line feed.
     ///
     /// Where the kernel states that strokes were lost, ``lost`` stands for them, and the line with it is no identifier.
     mutating func append(_ bytes: some Sequence<UInt8>) -> [UInt8] {

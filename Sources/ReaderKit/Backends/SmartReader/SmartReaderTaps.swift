@@ -1,5 +1,5 @@
-/// Reports which of a reader's lines are taps: what came, but not what rests, what went, or what a reader says of
-/// itself.
+/// Determines which of a reader's lines are taps: what came, but not what rests, what went, or what a reader reports
+/// about itself.
 struct SmartReaderTaps {
     private struct Seen: Hashable {
         var template: UInt8?

@@ -7,7 +7,7 @@ import Synchronization
 final class SmartReaderThread: Sendable {
     struct Surroundings: Sendable {
         var standardInput: Int32 = 0
-        /// Takes an input device for this process alone, and gives 0 or a code of the system (`EVIOCGRAB`).
+        /// Takes an input device for this process alone, and returns 0 or a code of the system (`EVIOCGRAB`).
         var grab: @Sendable (Int32) -> Int32 = { descriptor in
             // `EVIOCGRAB`, `_IOW('E', 0x90, int)`, a macro that Swift does not see.
             ioctl(descriptor, UInt(0x4004_4590), 1) == 0 ? 0 : errno
