@@ -20,7 +20,7 @@ public struct Check: Sendable, Identifiable {
     /// Creates a check.
     ///
     /// - Parameter look: looks at the machine and changes nothing. It may block. What it throws becomes the finding that
-    ///   nothing can be told.
+    ///   nothing is known.
     public init(
         id: String,
         title: String,

@@ -59,7 +59,7 @@ public struct Machine: Sendable {
     ///
     /// - Parameters:
     ///   - user: who uses the readers.
-    ///   - probe: how the libraries of readers are asked. Without it checks that would call them cannot tell.
+    ///   - probe: how the libraries of readers are asked. Without it checks that would call them find nothing out.
     public init(
         user: User = .current,
         probe: ProbeRunner? = nil,

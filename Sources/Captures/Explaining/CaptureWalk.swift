@@ -185,7 +185,7 @@ struct CaptureLineNumbers {
 ///
 /// It is for somebody who holds the capture: what is in it is shown, members' identifiers included. Keys and passwords are
 /// left out, but those that everybody knows. What is encrypted stays so. What is not known here is reported as such; a
-/// capture of any content is explained, however malformed what cards and readers said in it.
+/// capture of any content is explained, however malformed what cards and readers sent.
 ///
 /// The facts behind it are those of ISO/IEC 7816-4, PC/SC part 3 and the NFC Forum, and what is publicly known of Apple VAS
 /// and Google Smart Tap, which are their makers' own.

@@ -14,7 +14,7 @@ public struct ExplainedLine: Sendable, Hashable {
     /// The name of the reader, where the capture names one.
     public var reader: String?
 
-    /// The time since the start of the capture, where the line tells it.
+    /// The time since the start of the capture, if the line states it.
     public var at: Duration?
 
     /// The line as a capture writes it, keys left out.
@@ -61,7 +61,7 @@ extension ExplainedLine: Encodable {
     }
 }
 
-/// What is said of a command and its answer.
+/// The explanation of a command and its answer.
 struct ExplainedExchange: Sendable {
     struct Message: Sendable {
         var title: String
@@ -83,9 +83,9 @@ struct ExplainedExchange: Sendable {
     }
 }
 
-/// What one protocol, or one part of it, has to say of commands and their answers, with what it remembers of those before.
+/// Explains the commands and answers of one protocol, or of one part of it, with what it remembers of those before.
 protocol ExchangeExplainer: Sendable {
-    /// What is said of an exchange, or `nil` if it is none of this protocol's. What it selects is noted afterwards.
+    /// The explanation of an exchange, or `nil` if it is none of this protocol's. What it selects is noted afterwards.
     mutating func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange?
 }
 

@@ -1,4 +1,4 @@
-/// Takes bytes apart, field by field. What is cut off is said to be.
+/// Takes bytes apart, field by field. What is cut off is reported as such.
 struct FieldReader {
     private let bytes: [UInt8]
     /// Where the bytes begin in their message.

@@ -53,7 +53,7 @@ struct FileExplainer: ExchangeExplainer {
         }
     }
 
-    /// The offset that an object `54` tells.
+    /// The offset that an object `54` states.
     private static func number(in objects: [BERTLV]) -> Int? {
         objects.find(0x54)?.value.flatMap(ExplanationText.number)
     }
@@ -251,7 +251,7 @@ struct FileExplainer: ExchangeExplainer {
     }
 }
 
-/// All that no protocol claims: commands by their names in ISO/IEC 7816-4, and what is not known, told as such.
+/// All that no protocol claims: commands by their names in ISO/IEC 7816-4, and what is not known, reported as such.
 struct StandardExplainer: ExchangeExplainer {
     func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard let apdu = exchange.apdu else { return raw(exchange) }

@@ -2,7 +2,7 @@ import NDEFCodec
 
 /// The records of an NDEF message as fields, each with its place.
 enum NDEFFields {
-    /// What to say of one record, which begins at `start` and whose payload does so at `payload` of the message. `payload`
+    /// The explanation of one record, which begins at `start` and whose payload does so at `payload` of the message. `payload`
     /// is `nil` for a record in chunks.
     typealias Explanation = (_ record: NDEFRecord, _ payload: Int?) -> TagDictionary.Content
 

@@ -17,7 +17,7 @@ struct ObservedMemory: TagMemory, Sendable {
     private var isChanged = false
     private var told: [UInt8]?
 
-    /// A message that was not found so often is not looked for any more: the work is bounded by what was said.
+    /// A message that was not found so often is not looked for any more: the work is bounded by the conversation.
     private static let mostAttempts = 256
     private static let end = 1 << 20
 

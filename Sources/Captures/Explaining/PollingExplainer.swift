@@ -1,6 +1,6 @@
 import CardPasses
 
-/// Frames by which a reader looks for cards and chooses one, and those by which it tells phones what it wants.
+/// Frames by which a reader looks for cards and chooses one, and those by which it announces to phones what it wants.
 struct PollingExplainer: ExchangeExplainer {
     func explain(_ exchange: RecordedExchange, _ state: inout ConversationState) -> ExplainedExchange? {
         guard exchange.carrier == .frame else { return nil }

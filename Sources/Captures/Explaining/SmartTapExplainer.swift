@@ -1,7 +1,7 @@
 import CardCore
 import CardPasses
 
-/// Google Smart Tap 2.1: what a terminal and a phone say to each other after SELECT. What is encrypted stays so.
+/// Google Smart Tap 2.1: what a terminal and a phone exchange after SELECT. What is encrypted stays so.
 struct SmartTapExplainer: ExchangeExplainer {
     /// The data of an answer that comes in parts, so far, and how many parts that is.
     private var parts: (data: [UInt8], count: Int)?

@@ -4,7 +4,7 @@ import CardCore
 struct TagDictionary: Sendable {
     struct Entry: Sendable {
         let name: String
-        /// What to say of the bytes of a primitive object, which begin at that place of the message.
+        /// The explanation of the bytes of a primitive object, which begin at that place of the message.
         let explain: @Sendable ([UInt8], Int) -> Content
 
         init(_ name: String, _ meaning: String? = nil) {

@@ -178,7 +178,7 @@ public struct CaptureSecret: Sendable, Hashable {
         case identifier
         /// A key or a password.
         case key
-        /// What a card and a terminal said to prove that they have a key.
+        /// What a card and a terminal sent to prove that they have a key.
         case authentication
         /// What a pass on a phone answered.
         case pass

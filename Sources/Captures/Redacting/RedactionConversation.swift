@@ -26,7 +26,7 @@ struct RedactionConversation {
 
     var spans: [Span] = []
     var memory = RedactionMemory()
-    /// Identifiers that the facts, the reader or the card told.
+    /// Identifiers that the facts, the reader or the card reported.
     var identifiers: [[UInt8]] = []
     var telling: Set<Int> = []
     var unexamined: Set<Int> = []
@@ -138,7 +138,7 @@ struct RedactionConversation {
         memory.note(touch, (isCommand ? command : answer)[range])
     }
 
-    /// An identifier that the exchange under way tells of the card.
+    /// An identifier of the card that the exchange under way contains.
     mutating func tell(_ identifier: some Sequence<UInt8>) {
         telling.insert(index)
         identifiers.append(Array(identifier))
@@ -383,7 +383,7 @@ extension RedactionConversation {
         }
     }
 
-    /// The first block, how many, and the length of the parameters that tell it. Extended commands have two bytes for
+    /// The first block, how many, and the length of the parameters that state them. Extended commands have two bytes for
     /// each number, the low one first; the number of blocks is one less than it is.
     private static func blocks(_ parameters: [UInt8], _ code: UInt8) -> (block: Int, count: Int, length: Int)? {
         let isExtended = code & 0xF0 == 0x30

@@ -13,7 +13,7 @@ extension DESFireCard {
         try execute(.getFileIDs, attempt: "list the files of the application")
     }
 
-    /// What the card says of a file (GET FILE SETTINGS, `F5`).
+    /// The card's description of a file (GET FILE SETTINGS, `F5`).
     public mutating func fileSettings(_ file: UInt8) throws(DESFireError) -> DESFireFileSettings {
         let attempt = "read the settings of file \(file)"
         try check(file, attempt)
@@ -56,7 +56,7 @@ extension DESFireCard {
         return data
     }
 
-    /// Reads the whole of a standard or backup data file, in parts, as its settings say.
+    /// Reads the whole of a standard or backup data file, in parts, as its settings require.
     ///
     /// - Throws: ``DESFireError``; a file of more than ``ReaderLimits/responseLength`` bytes is
     ///   ``DESFireError/limitExceeded(attempt:detail:)``.
@@ -113,7 +113,7 @@ extension DESFireCard {
         return stride(from: 0, to: data.count, by: size).map { Array(data[$0..<$0 + size]) }
     }
 
-    /// Reads all the records of a record file, the oldest first, in parts, as its settings say.
+    /// Reads all the records of a record file, the oldest first, in parts, as its settings require.
     ///
     /// - Throws: ``DESFireError``; more than ``ReaderLimits/responseLength`` bytes of records are
     ///   ``DESFireError/limitExceeded(attempt:detail:)``.

@@ -70,7 +70,7 @@ public struct DESFireCard {
 
     // MARK: The card
 
-    /// What the card says of itself (GET VERSION, `60`). Sets ``commandSet``.
+    /// The card's description of itself (GET VERSION, `60`). Sets ``commandSet``.
     public mutating func version() throws(DESFireError) -> DESFireVersion {
         let attempt = "read the card's version"
         let answer = try execute(.getVersion, attempt: attempt)
@@ -79,7 +79,7 @@ public struct DESFireCard {
         return version
     }
 
-    /// The card's fixed identifier, which a card with random identifiers tells only in a session (GET CARD UID, `51`).
+    /// The card's fixed identifier, which a card with random identifiers reports only in a session (GET CARD UID, `51`).
     public mutating func cardUID() throws(DESFireError) -> CardUID {
         let attempt = "read the card's fixed identifier"
         let uid = try execute(.getCardUID, protection: .encrypted, answer: .encrypted, length: 7, attempt: attempt)

@@ -15,7 +15,7 @@ public enum DESFireError: Error, Sendable, Hashable {
     case wrongKey(attempt: String)
 
     /// The card's answer to the authentication shows that it does not know the key, or its answer to a later command
-    /// carries a wrong message authentication code: somebody stands between, or it is not the card that it says it is.
+    /// carries a wrong message authentication code: somebody stands between, or it is not the card that it claims to be.
     case forged(attempt: String)
 
     /// The card's answer breaks the protocol; `detail` describes how.

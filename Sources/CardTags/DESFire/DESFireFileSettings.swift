@@ -1,6 +1,6 @@
 import CardCore
 
-/// What a card says of one of its files (the command GET FILE SETTINGS, `F5`).
+/// A card's description of one of its files (the command GET FILE SETTINGS, `F5`).
 public struct DESFireFileSettings: Sendable, Hashable {
     /// What the file holds.
     public var content: Content
@@ -92,7 +92,7 @@ public struct DESFireFileSettings: Sendable, Hashable {
     /// Whether anybody may read the file, without a key.
     public var isFreeToRead: Bool { allRights.contains(where: \.isFreeToRead) }
 
-    /// How reading travels in a session in which that key was shown: as the file says, but in clear where nobody needs a
+    /// How reading travels in a session in which that key was shown: as the file requires, but in clear where nobody needs a
     /// key. `nil` is no session.
     public func readingCommunication(keyNumber: UInt8?) -> DESFireCommunication {
         communication(keyNumber, \.readingKeys)

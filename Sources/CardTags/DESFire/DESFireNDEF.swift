@@ -49,7 +49,7 @@ public enum DESFireNDEF {
 
     /// Locks the message of a DESFire or NTAG 424 for ever: nobody may write the message or change who may.
     ///
-    /// The capability container says so first, then the card refuses it. Secure dynamic messaging, which the card itself
+    /// The capability container states it first, then the card refuses it. Secure dynamic messaging, which the card itself
     /// writes, goes on. On a DESFire the card's owner can still delete the whole application.
     ///
     /// - Parameters:

@@ -77,7 +77,7 @@ struct DESFireNDEFLocker {
         try card.step { (card) throws(DESFireError) in try card.fileSettings(file) }
     }
 
-    /// The container must describe the very file that is to be locked. Reports whether it says so already that nobody
+    /// The container must describe the very file that is to be locked. Returns whether it states already that nobody
     /// may write.
     private mutating func checkLayout(_ message: DESFireFileSettings) throws(TagError) -> Bool {
         let unknown = guarded("its files are not laid out as this library knows it")

@@ -1,6 +1,6 @@
 import CardCore
 
-/// What a card of the DESFire family says of itself (the command GET VERSION, `60`, three parts).
+/// The description that a card of the DESFire family gives of itself (the command GET VERSION, `60`, three parts).
 public struct DESFireVersion: Sendable, Hashable {
     /// What is known of the chip.
     public var hardware: Part
@@ -14,10 +14,10 @@ public struct DESFireVersion: Sendable, Hashable {
     /// The number of the production batch, 5 bytes.
     public var batch: [UInt8]
 
-    /// The calendar week in which the card was made, 1...53, or `nil` if the card does not tell.
+    /// The calendar week in which the card was made, 1...53, or `nil` if the card omits it.
     public var productionWeek: Int?
 
-    /// The year in which the card was made, 2000...2099, or `nil` if the card does not tell.
+    /// The year in which the card was made, 2000...2099, or `nil` if the card omits it.
     public var productionYear: Int?
 
     /// Chip or program.
@@ -71,7 +71,7 @@ public struct DESFireVersion: Sendable, Hashable {
         case ntag413 = "NTAG 413 DNA"
     }
 
-    /// The product, or `nil` if the version is of none that is known. What a card says of itself is no proof.
+    /// The product, or `nil` if the version is of none that is known. A card's own description is no proof.
     public var product: Product? {
         guard hardware.vendor == 0x04 else { return nil }
         switch (hardware.type & 0x0F, hardware.major) {

@@ -142,7 +142,7 @@ extension MachineDiagnosis {
 extension Machine {
     var nfcDevices: [String] { probes[.nfc]?.result(.devices)?.names ?? [] }
 
-    /// The devices that libnfc is told to use: where that stands, and the connection string.
+    /// The devices that libnfc is configured to use: where that stands, and the connection string.
     var nfcConnections: [(String, String)] {
         var found: [(String, String)] = []
         for key in ["LIBNFC_DEFAULT_DEVICE", "LIBNFC_DEVICE"] {

@@ -491,7 +491,7 @@ extension Machine {
             : (daemon.map { [.command("sudo kill -KILL \($0.pid)")] } ?? []) + [.command("sudo pcscd")]
     }
 
-    /// What lets systemd make the socket of pcscd for everybody, if it is told to do otherwise.
+    /// What lets systemd make the socket of pcscd for everybody, if it is configured otherwise.
     fileprivate var socketMode: [Remedy] {
         let mode = run("systemctl", ["show", "--property=SocketMode", "--value", "pcscd.socket"])?.output
         if mode?.trimmingCharacters(in: .whitespacesAndNewlines) == "0666" { return [] }

@@ -369,7 +369,7 @@ package struct ScenarioFileFindings: Error {
         all.append(.init(line: line, column: column, path: path, message: message, hint: hint()))
     }
 
-    /// By line and column; the last one says so if there are more.
+    /// By line and column; the last one reports it if there are more.
     package var sorted: [ScenarioConfiguration.Finding] {
         let sorted = all.enumerated().sorted {
             ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)

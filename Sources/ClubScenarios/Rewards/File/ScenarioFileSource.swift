@@ -180,14 +180,14 @@ struct ScenarioFileFields {
         for entry in entries { self.entries[entry.key] = entry }
     }
 
-    /// Whether a key is not there, also not with a slip in it that was told already.
+    /// Whether a key is not there, also not with a slip in it that was reported already.
     func lacks(_ key: String) -> Bool { entries[key] == nil && !meant.contains(key) }
 
     subscript(key: String) -> ScenarioFileValue? {
         entries[key].map { ScenarioFileValue(node: $0.value, place: ScenarioFileValue.place(key, in: whole.place)) }
     }
 
-    /// The key itself, for what is said of it and not of its value.
+    /// The key itself, for findings about it and not about its value.
     func key(_ key: String) -> ScenarioFileValue? {
         entries[key].map {
             ScenarioFileValue(
