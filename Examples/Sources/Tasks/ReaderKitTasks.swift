@@ -60,7 +60,5 @@ func checkPasses() async throws {
 
 // What `import ReaderKit` gives: a type of each library behind it, so that no cut between them breaks a program.
 private typealias Umbrella = (
-    CardScanner, Capture, CommandAPDU, ResponseAPDU, ATR, CardUID, PassSite, SignedTokenVerifier, TagReader,
-    any NDEFTag.Type,
-    NDEFMessage
+    CardScanner, Capture, CommandAPDU, ResponseAPDU, ATR, CardUID, PassSite, SignedTokenVerifier, TagReader, NDEFMessage
 )
