@@ -77,13 +77,11 @@ package struct CardQuestions {
     /// Without a version the number of pages distinguishes the older chips: 16, 42 or 44 that can be read.
     private mutating func measureType2() throws(ReaderError) {
         guard try gives(page: 0x10) else {
-            let product = CardProduct(.ultralight, "MIFARE Ultralight", memory: 48)
-            return dossier.suppose(product, .likely, .memory, "16 pages")
+            return dossier.suppose(CardProduct(.ultralight, .ultralight), .likely, .memory, "16 pages")
         }
         guard try gives(page: 0x29) else { return dossier.note(.memory, "fewer than 42 pages") }
         if try gives(page: 0x2B) {
-            let product = CardProduct(.ultralight, "MIFARE Ultralight C", memory: 144)
-            dossier.suppose(product, .likely, .memory, "44 pages that can be read")
+            dossier.suppose(CardProduct(.ultralight, .ultralightC), .likely, .memory, "44 pages that can be read")
         } else {
             dossier.suppose(CardProduct(.ntag2, "NTAG203", memory: 144), .likely, .memory, "42 pages")
         }

@@ -1,52 +1,31 @@
 import CardCore
 
-/// The products as the makers' data sheets and application notes describe them: the one place for tables.
+/// The products as the makers' data sheets and application notes describe them: the one place for tables, but for that of Type 2
+/// chips, whose pages are known too (``Type2Version``).
 package enum CardTables {
-    // MARK: - Type 2: GET VERSION (60), eight bytes
+    // MARK: - Type 2
 
-    /// The chip that answers GET VERSION so. Byte 1 is the vendor (04 NXP), 2 the type (03 Ultralight, 04 NTAG), 3 the
-    /// subtype (mostly the capacitance of the antenna), 4 and 5 the version, 6 the size.
-    package static func type2(version: [UInt8]) -> CardProduct? {
-        guard version.count == 8, version[0] == 0x00, version[1] == 0x04 else { return nil }
-        return type2Versions.first { row in
-            row.type == version[2] && row.major == version[4] && row.size == version[6]
-                && (row.subtypes.isEmpty || row.subtypes.contains(version[3]))
-        }?.product
+    /// The chip that answers GET VERSION (60) so.
+    package static func type2(version answer: [UInt8]) -> CardProduct? {
+        Type2Version(answer: answer).map {
+            CardProduct($0.type == 0x03 ? .ultralight : .ntag2, $0.name, memory: $0.memory)
+        }
     }
-
-    /// Without subtypes: any.
-    private static let type2Versions:
-        [(type: UInt8, subtypes: [UInt8], major: UInt8, size: UInt8, product: CardProduct)] = [
-            (0x03, [], 0x01, 0x0B, CardProduct(.ultralight, "MIFARE Ultralight EV1 (MF0UL11)", memory: 48)),
-            (0x03, [], 0x01, 0x0E, CardProduct(.ultralight, "MIFARE Ultralight EV1 (MF0UL21)", memory: 128)),
-            (0x03, [], 0x02, 0x0B, CardProduct(.ultralight, "MIFARE Ultralight Nano", memory: 40)),
-            (0x03, [], 0x04, 0x0F, CardProduct(.ultralight, "MIFARE Ultralight AES", memory: 144)),
-            (0x04, [], 0x01, 0x0B, CardProduct(.ntag2, "NTAG210", memory: 48)),
-            (0x04, [], 0x02, 0x0B, CardProduct(.ntag2, "NTAG210 micro", memory: 48)),
-            (0x04, [], 0x01, 0x0E, CardProduct(.ntag2, "NTAG212", memory: 128)),
-            (0x04, [0x01, 0x02, 0x03], 0x01, 0x0F, CardProduct(.ntag2, "NTAG213", memory: 144)),
-            (0x04, [0x04], 0x01, 0x0F, CardProduct(.ntag2, "NTAG213F", memory: 144)),
-            (0x04, [], 0x03, 0x0F, CardProduct(.ntag2, "NTAG213 TT", memory: 144)),
-            (0x04, [0x01, 0x02, 0x03], 0x01, 0x11, CardProduct(.ntag2, "NTAG215", memory: 504)),
-            (0x04, [0x01, 0x02, 0x03], 0x01, 0x13, CardProduct(.ntag2, "NTAG216", memory: 888)),
-            (0x04, [0x04], 0x01, 0x13, CardProduct(.ntag2, "NTAG216F", memory: 888)),
-            (0x04, [0x05], 0x02, 0x13, CardProduct(.ntag2, "NTAG I2C 1K", memory: 888)),
-            (0x04, [0x05], 0x02, 0x15, CardProduct(.ntag2, "NTAG I2C 2K", memory: 1904)),
-            (0x04, [], 0x04, 0x0F, CardProduct(.ntag2, "NTAG 223 DNA", memory: 144)),
-            (0x04, [], 0x04, 0x10, CardProduct(.ntag2, "NTAG 224 DNA", memory: 208)),
-        ]
 
     /// What the size byte of a Type 2 capability container is usual for.
     static func type2(containerSize size: UInt8) -> (product: CardProduct, certainty: Card.Certainty) {
-        switch size {
-        case 0x06: (CardProduct(.type2, "Type 2 tag of 48 bytes (Ultralight, NTAG210 or alike)", memory: 48), .possible)
-        case 0x10: (CardProduct(.type2, "Type 2 tag of 128 bytes (Ultralight EV1 or NTAG212)", memory: 128), .possible)
-        case 0x12:
-            (CardProduct(.type2, "Type 2 tag of 144 bytes (NTAG213, NTAG203 or Ultralight C)", memory: 144), .possible)
-        case 0x3E: (CardProduct(.ntag2, "NTAG215", memory: 504), .likely)
-        case 0x6D: (CardProduct(.ntag2, "NTAG216", memory: 888), .likely)
-        default: (CardProduct(.type2, "Type 2 tag of \(Int(size) * 8) bytes", memory: Int(size) * 8), .possible)
+        if let only = [Type2Product.ntag215, .ntag216].first(where: { $0.sizeByte == size }) {
+            return (CardProduct(.ntag2, only), .likely)
         }
+        let usual =
+            switch size {
+            case 0x06: " (Ultralight, NTAG210 or alike)"
+            case 0x10: " (Ultralight EV1 or NTAG212)"
+            case 0x12: " (NTAG213, NTAG203 or Ultralight C)"
+            default: ""
+            }
+        let memory = Int(size) * 8
+        return (CardProduct(.type2, "Type 2 tag of \(memory) bytes" + usual, memory: memory), .possible)
     }
 
     // MARK: - ISO 14443-4: GET VERSION (90 60), the seven bytes of the hardware
@@ -222,4 +201,10 @@ package enum CardTables {
         0x5A: CardProduct(.st25, "M24LR04E-R", memory: 512),
         0x5E: CardProduct(.st25, "M24LR64E-R", memory: 8192),
     ]
+}
+
+extension CardProduct {
+    init(_ family: CardFamily, _ product: Type2Product) {
+        self.init(family, product.name, memory: product.memory)
+    }
 }

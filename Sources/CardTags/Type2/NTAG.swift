@@ -25,7 +25,7 @@ public struct NTAG {
         /// The name of the chip, such as `NTAG213`, or `nil` if it is not one that is known.
         ///
         /// It is the chip's own word, which a copy can repeat.
-        public var product: String? { Type2Product.named(byVersion: bytes)?.name }
+        public var product: String? { Type2Version.product(answer: bytes)?.name }
     }
 
     /// Asks for the version (GET_VERSION, `60`).
@@ -120,7 +120,7 @@ public struct NTAG {
 
     /// AUTHLIM: how many wrong passwords the tag allows; `nil` if it sets no limit or does not report it.
     private func attemptLimit() throws(TagError) -> Int? {
-        guard let page = Type2Product.named(byVersion: try version().bytes)?.configurationPage,
+        guard let page = Type2Version.product(answer: try version().bytes)?.configurationPage,
             let address = UInt8(exactly: page + 1)
         else { return nil }
         guard case .data(let bytes) = try link.command([0x30, address], "read the configuration of the tag"),

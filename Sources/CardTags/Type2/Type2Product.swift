@@ -2,10 +2,8 @@
 struct Type2Product: Sendable, Hashable {
     /// The name for people.
     let name: String
-    /// Type and size in the answer to GET_VERSION; `nil` for chips that do not know it.
-    var version: [UInt8]?
-    /// The last page of user memory; the first is 4.
-    let lastUserPage: Int
+    /// The size of user memory in bytes. It begins at page 4.
+    let memory: Int
     /// The size byte of its capability container: the data area in units of 8 bytes.
     let sizeByte: UInt8
     /// The blocks that a formatted tag has before its message.
@@ -14,6 +12,8 @@ struct Type2Product: Sendable, Hashable {
     var locks: DynamicLocks?
     /// The pages of an Ultralight C's counter, authentication settings and key.
     var authenticationPages: ClosedRange<Int>?
+    /// Whether it has a configuration with a password, as the chips have that know GET_VERSION.
+    var hasPassword = true
 
     /// Lock bits in a page of their own.
     struct DynamicLocks: Sendable, Hashable {
@@ -23,11 +23,14 @@ struct Type2Product: Sendable, Hashable {
         let blocks: [UInt8]
     }
 
+    /// The last page of user memory.
+    var lastUserPage: Int { 3 + memory / 4 }
+
     /// The page of the dynamic lock bits.
     var lockPage: Int? { locks.map { _ in lastUserPage + 1 } }
 
     /// CFG0, which is followed by CFG1, PWD and PACK; `nil` for chips without a password.
-    var configurationPage: Int? { version.map { _ in (lockPage ?? lastUserPage) + 1 } }
+    var configurationPage: Int? { hasPassword ? (lockPage ?? lastUserPage) + 1 : nil }
 
     /// How many pages it has.
     var pages: Int { (authenticationPages?.upperBound ?? configurationPage.map { $0 + 3 } ?? lastUserPage) + 1 }
@@ -35,69 +38,115 @@ struct Type2Product: Sendable, Hashable {
     /// The capability container of a formatted tag that may be written: mapping version 1.0.
     var container: [UInt8] { [Type2Tag.magic, 0x10, sizeByte, 0x00] }
 
-    static let ultralight = Type2Product(name: "MIFARE Ultralight", lastUserPage: 0x0F, sizeByte: 0x06)
+    static let ultralight = Type2Product(name: "MIFARE Ultralight", memory: 48, sizeByte: 0x06, hasPassword: false)
     static let ultralightC = Type2Product(
         name: "MIFARE Ultralight C",
-        lastUserPage: 0x27,
+        memory: 144,
         sizeByte: 0x12,
         blocks: [0x01, 0x03, 0xA0, 0x10, 0x44],
         locks: DynamicLocks(pages: [0xEE, 0, 0], blocks: [0x11, 0, 0]),
-        authenticationPages: 0x29...0x2F
+        authenticationPages: 0x29...0x2F,
+        hasPassword: false
     )
-    static let ultralightEV1Small = small("MIFARE Ultralight EV1 (MF0UL11)", type: 0x03)
-    static let ultralightEV1Large = large("MIFARE Ultralight EV1 (MF0UL21)", type: 0x03)
+    static let ultralightEV1Small = Type2Product(name: "MIFARE Ultralight EV1 (MF0UL11)", memory: 48, sizeByte: 0x06)
+    static let ultralightEV1Large = large("MIFARE Ultralight EV1 (MF0UL21)")
+    static let ntag210 = Type2Product(name: "NTAG210", memory: 48, sizeByte: 0x06)
+    static let ntag212 = large("NTAG212")
     static let ntag213 = Type2Product(
         name: "NTAG213",
-        version: [0x04, 0x0F],
-        lastUserPage: 0x27,
+        memory: 144,
         sizeByte: 0x12,
         blocks: [0x01, 0x03, 0xA0, 0x0C, 0x34],
         locks: DynamicLocks(pages: [0xFF, 0x0F, 0], blocks: [0, 0, 0x3F])
     )
     static let ntag215 = Type2Product(
         name: "NTAG215",
-        version: [0x04, 0x11],
-        lastUserPage: 0x81,
+        memory: 504,
         sizeByte: 0x3E,
         locks: DynamicLocks(pages: [0xFF, 0, 0], blocks: [0, 0, 0x0F])
     )
     static let ntag216 = Type2Product(
         name: "NTAG216",
-        version: [0x04, 0x13],
-        lastUserPage: 0xE1,
+        memory: 888,
         sizeByte: 0x6D,
         locks: DynamicLocks(pages: [0xFF, 0x3F, 0], blocks: [0, 0, 0x7F])
     )
 
-    private static let withVersion = [
-        ultralightEV1Small, ultralightEV1Large, small("NTAG210", type: 0x04), large("NTAG212", type: 0x04), ntag213,
-        ntag215, ntag216,
-    ]
-
-    private static func small(_ name: String, type: UInt8) -> Type2Product {
-        Type2Product(name: name, version: [type, 0x0B], lastUserPage: 0x0F, sizeByte: 0x06)
-    }
-
-    private static func large(_ name: String, type: UInt8) -> Type2Product {
+    private static func large(_ name: String) -> Type2Product {
         Type2Product(
             name: name,
-            version: [type, 0x0E],
-            lastUserPage: 0x23,
+            memory: 128,
             sizeByte: 0x10,
             blocks: [0x01, 0x03, 0x90, 0x0A, 0x34],
             locks: DynamicLocks(pages: [0xFF, 0x03, 0], blocks: [0, 0, 0x1F])
         )
     }
+}
 
-    /// The chip that answers GET_VERSION so; `nil` for any that is not known.
-    ///
-    /// The bytes are: header, vendor (04 NXP), type (03 Ultralight, 04 NTAG), subtype, major and minor version, size,
-    /// protocol.
-    static func named(byVersion version: [UInt8]) -> Type2Product? {
-        // Other versions are other chips, with locks of their own: Ultralight Nano and AES, NTAG210 micro, NTAG I2C.
-        guard version.count == 8, version[1] == 0x04, version[4] == 0x01 else { return nil }
-        return withVersion.first { $0.version == [version[2], version[6]] }
+/// What chips answer to GET_VERSION, and which ones they are: the one table of them.
+struct Type2Version: Sendable {
+    /// 03 Ultralight, 04 NTAG.
+    let type: UInt8
+    /// Mostly the capacitance of the antenna; empty: any.
+    let subtypes: [UInt8]
+    let major: UInt8
+    let size: UInt8
+    /// The name for people.
+    let name: String
+    /// The size of user memory in bytes.
+    let memory: Int
+    /// `nil` for chips with locks and settings of their own, which are only named.
+    let product: Type2Product?
+
+    private init(_ type: UInt8, _ subtypes: [UInt8], _ major: UInt8, _ size: UInt8, _ product: Type2Product) {
+        (self.type, self.subtypes, self.major, self.size) = (type, subtypes, major, size)
+        (name, memory, self.product) = (product.name, product.memory, product)
     }
+
+    private init(_ type: UInt8, _ subtypes: [UInt8], _ major: UInt8, _ size: UInt8, _ name: String, memory: Int) {
+        (self.type, self.subtypes, self.major, self.size) = (type, subtypes, major, size)
+        (self.name, self.memory, product) = (name, memory, nil)
+    }
+
+    private static let all: [Type2Version] = [
+        .init(0x03, [], 0x01, 0x0B, .ultralightEV1Small),
+        .init(0x03, [], 0x01, 0x0E, .ultralightEV1Large),
+        .init(0x03, [], 0x02, 0x0B, "MIFARE Ultralight Nano", memory: 40),
+        .init(0x03, [], 0x04, 0x0F, "MIFARE Ultralight AES", memory: 144),
+        .init(0x04, [], 0x01, 0x0B, .ntag210),
+        .init(0x04, [], 0x02, 0x0B, "NTAG210 micro", memory: 48),
+        .init(0x04, [], 0x01, 0x0E, .ntag212),
+        .init(0x04, [0x01, 0x02, 0x03], 0x01, 0x0F, .ntag213),
+        .init(0x04, [0x04], 0x01, 0x0F, "NTAG213F", memory: 144),
+        .init(0x04, [], 0x03, 0x0F, "NTAG213 TT", memory: 144),
+        .init(0x04, [0x01, 0x02, 0x03], 0x01, 0x11, .ntag215),
+        .init(0x04, [0x01, 0x02, 0x03], 0x01, 0x13, .ntag216),
+        .init(0x04, [0x04], 0x01, 0x13, "NTAG216F", memory: 888),
+        .init(0x04, [0x05], 0x02, 0x13, "NTAG I2C 1K", memory: 888),
+        .init(0x04, [0x05], 0x02, 0x15, "NTAG I2C 2K", memory: 1904),
+        .init(0x04, [], 0x04, 0x0F, "NTAG 223 DNA", memory: 144),
+        .init(0x04, [], 0x04, 0x10, "NTAG 224 DNA", memory: 208),
+    ]
+
+    /// The versions that an answer may be of, without regard to the subtype.
+    ///
+    /// The bytes are: header, vendor (04 NXP), type, subtype, major and minor version, size, protocol.
+    private static func matching(_ answer: [UInt8]) -> [Type2Version] {
+        guard answer.count == 8, answer[1] == 0x04 else { return [] }
+        return all.filter { [$0.type, $0.major, $0.size] == [answer[2], answer[4], answer[6]] }
+    }
+
+    /// The version of an answer; `nil` if absent.
+    init?(answer: [UInt8]) {
+        let matching = Self.matching(answer)
+        guard answer.first == 0x00,
+            let version = matching.first(where: { $0.subtypes.isEmpty || $0.subtypes.contains(answer[3]) })
+        else { return nil }
+        self = version
+    }
+
+    /// The chip of that answer whose pages are known; `nil` if absent. Subtypes differ in none of them.
+    static func product(answer: [UInt8]) -> Type2Product? { matching(answer).lazy.compactMap(\.product).first }
 }
 
 extension Type2Memory {
@@ -118,7 +167,7 @@ extension Type2Memory {
         var hasNoVersion = false
         do {
             switch try Type2Link(link.channel).command([0x60], "ask the tag for its version") {
-            case .data(let version): return Type2Product.named(byVersion: version)
+            case .data(let version): return Type2Version.product(answer: version)
             case .refusal: hasNoVersion = true
             }
         } catch .unsupported {

@@ -106,7 +106,7 @@ extension KioskFile {
         let file = try KioskFile(path: path)
         #if !NETWORK
         if let setting = file.settings["http.address"] {
-            let finding = ScenarioConfiguration.Finding(
+            let finding = YAMLFinding(
                 line: setting.line,
                 column: setting.column,
                 path: "http.address",
@@ -127,7 +127,7 @@ extension KioskFile {
             _ = try HTTPOptions.existingToken(file)
             return []
         } catch {
-            let finding = ScenarioConfiguration.Finding(
+            let finding = YAMLFinding(
                 line: settings["http.tokenFile"]?.line ?? 0,
                 column: settings["http.tokenFile"]?.column ?? 0,
                 path: "http.tokenFile",

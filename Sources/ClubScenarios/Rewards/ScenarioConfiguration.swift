@@ -13,8 +13,11 @@ public struct ScenarioConfiguration: Sendable {
     /// Warnings on valid but probably unintended content, by line and column.
     public var warnings: [Finding]
 
+    /// A fault or a warning and its place in the file.
+    public typealias Finding = YAMLFinding
+
     /// The maximum size of a file, in bytes.
-    public static let longestFile = 1 << 20
+    public static let longestFile = YAMLFile.longest
 
     /// The maximum number of scenarios in a file, each tier counted.
     public static let mostScenarios = 1000
@@ -36,7 +39,13 @@ public struct ScenarioConfiguration: Sendable {
     ///
     /// - Throws: ``ScenarioConfigurationError``, also if the file cannot be read.
     public init(path: String) throws(ScenarioConfigurationError) {
-        try self.init(bytes: ScenarioFileText.bytes(path), path: path)
+        let bytes: [UInt8]
+        do throws(YAMLFile.Unreadable) {
+            bytes = try YAMLFile.bytes(path)
+        } catch {
+            throw ScenarioConfigurationError(path: path, findings: [error.finding])
+        }
+        try self.init(bytes: bytes, path: path)
     }
 
     /// Reads a text.
@@ -56,7 +65,7 @@ public struct ScenarioConfiguration: Sendable {
 
     init(bytes: [UInt8], path: String, timeZone: TimeZone = .current) throws(ScenarioConfigurationError) {
         var reader = ScenarioFileReader(timeZone: timeZone)
-        let (root, findings) = ScenarioFileYAML.read(bytes)
+        let (root, findings) = YAMLFile.read(bytes)
         reader.findings = findings
         let scenarios = root.map { reader.scenarios($0) } ?? []
         let warnings = reader.warnings.sorted
@@ -159,52 +168,11 @@ public struct ScenarioConfigurationError: Error, Sendable, Hashable {
     /// Warnings on valid but probably unintended content, as far as the file could be read.
     public var warnings: [ScenarioConfiguration.Finding] = []
 
-    /// Why the file cannot be opened (`errno`); `nil` if it can.
-    package var unreadable: Int32?
-
     /// The maximum number of findings of a file.
-    public static let mostFindings = 200
+    public static let mostFindings = YAMLFindings.most
 }
 
 extension ScenarioConfigurationError: CustomStringConvertible {
     /// A line for each finding: `PATH:LINE:COLUMN: PLACE: fault. Remedy.`
     public var description: String { findings.map { $0.text(in: path) }.joined(separator: "\n") }
-}
-
-extension ScenarioConfiguration {
-    /// A finding at a place of a configuration file: the fault and its remedy.
-    public struct Finding: Sendable, Hashable {
-        /// The line, from 1; 0 for the file as a whole.
-        public var line: Int
-
-        /// The column in characters (Unicode scalars), from 1; 0 for the file as a whole.
-        public var column: Int
-
-        /// The place among the values, as `scenarios[1].when[0].events`; empty for the whole and for faults of the
-        /// syntax.
-        public var path: String
-
-        /// The fault, without a full stop.
-        public var message: String
-
-        /// The remedy, in whole sentences.
-        public var hint: String
-
-        package init(line: Int, column: Int, path: String, message: String, hint: String) {
-            (self.line, self.column, self.path, self.message, self.hint) = (line, column, path, message, hint)
-        }
-
-        /// Returns one line for people, which begins with the file, the line and the column.
-        public func text(in file: String) -> String {
-            let place = line > 0 ? "\(file):\(line):\(column): " : "\(file): "
-            return place + (path.isEmpty ? "" : "\(path): ") + "\(message). \(hint)"
-        }
-    }
-}
-
-extension ScenarioConfiguration.Finding: CustomStringConvertible {
-    /// One line for people, without the file.
-    public var description: String {
-        (line > 0 ? "line \(line), column \(column): " : "") + (path.isEmpty ? "" : "\(path): ") + "\(message). \(hint)"
-    }
 }

@@ -10,11 +10,11 @@ extension KioskFile {
     package struct FileFinding: Sendable, Hashable {
         /// The file in which the place is.
         package var file: String
-        package var finding: ScenarioConfiguration.Finding
+        package var finding: YAMLFinding
         /// Whether there is no such file, or it may not be read.
         package var isUnreadable: Bool
 
-        package init(file: String, finding: ScenarioConfiguration.Finding, isUnreadable: Bool = false) {
+        package init(file: String, finding: YAMLFinding, isUnreadable: Bool = false) {
             (self.file, self.finding, self.isUnreadable) = (file, finding, isUnreadable)
         }
 
@@ -89,7 +89,7 @@ extension KioskFile {
     }
 
     /// Without a name the service would have its club in its home, where nobody else looks for it.
-    package static let missingDatabase = ScenarioConfiguration.Finding(
+    package static let missingDatabase = YAMLFinding(
         line: 0,
         column: 0,
         path: "database",
@@ -183,7 +183,7 @@ extension KioskFile {
         faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
     }
 
-    private static func contentFaults(_ file: String, _ content: Content) -> [ScenarioConfiguration.Finding] {
+    private static func contentFaults(_ file: String, _ content: Content) -> [YAMLFinding] {
         switch content {
         case .database, .program, .socket, .token, .folder: return []
         case .scenarios:

@@ -33,11 +33,11 @@ package struct KioskFile: Sendable {
     /// - Parameter root: what stands before the path, of a machine whose files are in a folder.
     package init(path: String, root: String = "") throws(KioskFileError) {
         let bytes: [UInt8]
-        do throws(ScenarioConfigurationError) {
-            bytes = try ScenarioFileText.bytes(root + path)
+        do throws(YAMLFile.Unreadable) {
+            bytes = try YAMLFile.bytes(root + path)
         } catch {
-            if let code = error.unreadable { throw KioskFileError(path: path, unreadable: code) }
-            throw KioskFileError(path: path, findings: error.findings)
+            if let code = error.openError { throw KioskFileError(path: path, unreadable: code) }
+            throw KioskFileError(path: path, findings: [error.finding])
         }
         try self.init(bytes: bytes, path: path)
     }
@@ -50,7 +50,7 @@ package struct KioskFile: Sendable {
     private init(bytes: [UInt8], path: String) throws(KioskFileError) {
         self.path = path
         var reader = KioskFileReader(folder: FileSteps.parent(of: path))
-        let (root, findings) = ScenarioFileYAML.read(bytes, emptyHint: nil)
+        let (root, findings) = YAMLFile.read(bytes, emptyHint: nil)
         reader.findings = findings
         if let root { reader.readAll(root) }
         guard reader.findings.isEmpty else { throw KioskFileError(path: path, findings: reader.findings.sorted) }
@@ -82,11 +82,11 @@ package struct KioskFile: Sendable {
 package struct KioskFileError: Error, Sendable, Hashable, CustomStringConvertible {
     package var path: String
     /// All that was found, by line and column.
-    package var findings: [ScenarioConfiguration.Finding]
+    package var findings: [YAMLFinding]
     /// Why it cannot be opened (`errno`); `nil` if it can.
     package var unreadable: Int32?
 
-    package init(path: String, findings: [ScenarioConfiguration.Finding]) {
+    package init(path: String, findings: [YAMLFinding]) {
         (self.path, self.findings) = (path, findings)
     }
 
@@ -111,24 +111,24 @@ private struct KioskFileReader {
 
     /// What paths are relative to.
     let folder: String
-    var findings = ScenarioFileFindings()
+    var findings = YAMLFindings()
     private(set) var settings: [String: KioskFile.Setting] = [:]
 
     private static let mostValues = 64
 
     init(folder: String) { self.folder = folder }
 
-    mutating func readAll(_ root: ScenarioFileValue) {
+    mutating func readAll(_ root: YAMLValue) {
         read(root)
         checkTogether()
     }
 
-    private mutating func fault(_ value: ScenarioFileValue, _ message: String, _ hint: String) {
+    private mutating func fault(_ value: YAMLValue, _ message: String, _ hint: String) {
         guard !value.isUnusable else { return }
         findings.add(value.node.line, value.node.column, value.place, message, hint)
     }
 
-    private mutating func read(_ group: ScenarioFileValue) {
+    private mutating func read(_ group: YAMLValue) {
         // A file, or a group, of comments alone.
         if group.isNothing { return }
         let names = Key.names(in: group.place)
@@ -141,9 +141,9 @@ private struct KioskFileReader {
             )
         }
         for entry in entries {
-            let value = ScenarioFileValue(
+            let value = YAMLValue(
                 node: entry.value,
-                place: ScenarioFileValue.place(entry.key, in: group.place)
+                place: YAMLValue.place(entry.key, in: group.place)
             )
             if let key = Key.all.first(where: { $0.name == value.place }) {
                 guard let values = values(value, of: key) else { continue }
@@ -155,7 +155,7 @@ private struct KioskFileReader {
                     entry.line,
                     entry.column,
                     group.place,
-                    "there is no key \(ScenarioFileValue.quoted(entry.key)) here",
+                    "there is no key \(YAMLValue.quoted(entry.key)) here",
                     Self.hint(entry.key, names)
                 )
             }
@@ -170,17 +170,17 @@ private struct KioskFileReader {
         return "The keys are: \(names.joined(separator: ", "))."
     }
 
-    private mutating func values(_ value: ScenarioFileValue, of key: Key) -> [String]? {
+    private mutating func values(_ value: YAMLValue, of key: Key) -> [String]? {
         if case .mapping(let entries) = value.node.content, key.form.isMapping {
             return entries.compactMap { entry in
                 guard !entry.key.isEmpty, !entry.key.contains("="), KioskFile.Form.text.accepts(entry.key) else {
-                    let name = ScenarioFileValue.quoted(entry.key)
+                    let name = YAMLValue.quoted(entry.key)
                     findings.add(entry.line, entry.column, key.name, "\(name) is no type of messages", key.form.hint)
                     return nil
                 }
-                let inner = ScenarioFileValue(
+                let inner = YAMLValue(
                     node: entry.value,
-                    place: ScenarioFileValue.place(entry.key, in: value.place)
+                    place: YAMLValue.place(entry.key, in: value.place)
                 )
                 return scalar(inner, of: key).map { "\(entry.key)=\($0)" }
             }
@@ -194,7 +194,7 @@ private struct KioskFileReader {
         return elements.compactMap { scalar($0, of: key) }
     }
 
-    private mutating func scalar(_ value: ScenarioFileValue, of key: Key) -> String? {
+    private mutating func scalar(_ value: YAMLValue, of key: Key) -> String? {
         let form = key.form
         guard !form.isMapping || value.place != key.name, let text = value.text, form.accepts(text) else {
             let near = NearestName.hint(value.text, among: form.words, else: form.hint)
@@ -232,7 +232,7 @@ private struct KioskFileReader {
         for type in settings["messages.cardTypes"]?.values ?? [] where !types.contains(type) {
             add(
                 "messages.cardTypes",
-                "no program takes messages of the type \(ScenarioFileValue.quoted(type))",
+                "no program takes messages of the type \(YAMLValue.quoted(type))",
                 "Name one in 'programs' of 'messages': the kiosk itself does nothing at a card's message."
             )
         }

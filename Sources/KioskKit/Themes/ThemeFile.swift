@@ -99,10 +99,10 @@ public struct ThemeFile: Sendable, Hashable {
     }
 
     private func bytes() throws(ThemeFileError) -> [UInt8] {
-        do throws(ScenarioConfigurationError) {
-            return try ScenarioFileText.bytes(path)
+        do throws(YAMLFile.Unreadable) {
+            return try YAMLFile.bytes(path)
         } catch {
-            throw ThemeFileError(findings: error.findings, isUnreadable: error.unreadable != nil)
+            throw ThemeFileError(findings: [error.finding], isUnreadable: error.openError != nil)
         }
     }
 }
@@ -112,7 +112,7 @@ public struct ThemeFileError: Error, Sendable, Hashable, CustomStringConvertible
     /// The path of the file; `nil` for text.
     public var path: String?
     /// All that was found, by line and column.
-    public var findings: [ScenarioConfiguration.Finding]
+    public var findings: [YAMLFinding]
     /// Whether the file is absent or may not be read, which is the only finding then.
     public var isUnreadable = false
 

@@ -8,7 +8,7 @@ struct ThemeReader {
     /// What paths are relative to.
     let folder: String
     private(set) var theme = Theme()
-    private(set) var findings = ScenarioFileFindings()
+    private(set) var findings = YAMLFindings()
 
     private static let longestText = 200
 
@@ -16,7 +16,7 @@ struct ThemeReader {
         self.folder = folder
     }
 
-    private typealias Value = ScenarioFileValue
+    private typealias Value = YAMLValue
 
     private enum Key: String, CaseIterable {
         case clubName, place, language, region, logo, colors, gradient, border, radius, shadow, sounds, texts
@@ -44,7 +44,7 @@ struct ThemeReader {
     private enum ShadowKey: String, CaseIterable { case color, x, y, blur }
 
     mutating func read(_ bytes: [UInt8]) {
-        let (root, findings) = ScenarioFileYAML.read(bytes, emptyHint: nil)
+        let (root, findings) = YAMLFile.read(bytes, emptyHint: nil)
         self.findings = findings
         // An empty file is the default theme, as is one whose lines are all comments.
         guard let file = root, !file.isNothing else { return }

@@ -8,7 +8,7 @@ extension ScenarioFileReader {
     ]
 
     /// Rules in a list, each a mapping with one key.
-    mutating func rules(_ value: ScenarioFileValue, depth: Int, of events: ScenarioEvents) -> [ScenarioRule]? {
+    mutating func rules(_ value: YAMLValue, depth: Int, of events: ScenarioEvents) -> [ScenarioRule]? {
         guard depth <= ScenarioRule.maximumDepth else {
             let message = "rules are nested more than \(ScenarioRule.maximumDepth) deep"
             fault(value, message, "Write them with fewer levels of 'any' and 'all'.")
@@ -19,7 +19,7 @@ extension ScenarioFileReader {
     }
 
     /// One rule, which two of the model may stand for; none if something is wrong with it.
-    private mutating func rule(_ value: ScenarioFileValue, _ depth: Int, _ counted: ScenarioEvents) -> [ScenarioRule] {
+    private mutating func rule(_ value: YAMLValue, _ depth: Int, _ counted: ScenarioEvents) -> [ScenarioRule] {
         guard let fields = fields(value, Self.ruleKeys, as: "a rule") else { return [] }
         let keys = Self.ruleKeys.filter { fields[$0] != nil }
         guard let key = keys.first, let content = fields[key] else {
@@ -52,7 +52,7 @@ extension ScenarioFileReader {
         }
     }
 
-    private mutating func events(_ value: ScenarioFileValue, _ counted: ScenarioEvents) -> [ScenarioRule] {
+    private mutating func events(_ value: YAMLValue, _ counted: ScenarioEvents) -> [ScenarioRule] {
         guard let fields = fields(value, ["atLeast", "atMost", "within"], as: "numbers of events") else { return [] }
         guard fields["atLeast"] != nil || fields["atMost"] != nil else {
             guard fields.lacks("atLeast"), fields.lacks("atMost") else { return [] }
@@ -79,7 +79,7 @@ extension ScenarioFileReader {
         }
     }
 
-    private mutating func executionLimit(_ value: ScenarioFileValue) -> ScenarioRule? {
+    private mutating func executionLimit(_ value: YAMLValue) -> ScenarioRule? {
         guard let fields = fields(value, ["atMost", "within"], as: "a limit"),
             let most = needed("atMost", fields, "Write it as { atMost: 4 } or { atMost: 1, within: week }.")
         else { return nil }
@@ -89,7 +89,7 @@ extension ScenarioFileReader {
         return .executions(atMost: times, within: window)
     }
 
-    private mutating func every(_ value: ScenarioFileValue) -> ScenarioRule? {
+    private mutating func every(_ value: YAMLValue) -> ScenarioRule? {
         guard value.isMapping else { return number(value, 1...10_000).map { .every($0, since: nil) } }
         guard let fields = fields(value, ["events", "since"], as: "a stamp card"),
             let events = needed("events", fields, "Write it as { events: 10, since: 2026-12-01 }.")
@@ -100,7 +100,7 @@ extension ScenarioFileReader {
         return .every(count, since: since ?? nil)
     }
 
-    private mutating func reaches(_ value: ScenarioFileValue) -> ScenarioRule? {
+    private mutating func reaches(_ value: YAMLValue) -> ScenarioRule? {
         guard let fields = fields(value, ["events", "within"], as: "a number to reach") else { return nil }
         guard let events = fields["events"], let within = fields["within"] else {
             guard fields.lacks("events") || fields.lacks("within") else { return nil }
@@ -112,7 +112,7 @@ extension ScenarioFileReader {
         return .reaches(count, within: window)
     }
 
-    private mutating func birthday(_ value: ScenarioFileValue) -> ScenarioRule? {
+    private mutating func birthday(_ value: YAMLValue) -> ScenarioRule? {
         guard value.isMapping else {
             return text(value, "the name of a custom field").map { .birthday(field: $0, daysBefore: 0, daysAfter: 0) }
         }
@@ -126,7 +126,7 @@ extension ScenarioFileReader {
         return .birthday(field: field, daysBefore: before, daysAfter: after)
     }
 
-    private mutating func validity(_ value: ScenarioFileValue) -> ScenarioRule? {
+    private mutating func validity(_ value: YAMLValue) -> ScenarioRule? {
         guard let fields = fields(value, ["from", "until"], as: "a period") else { return nil }
         guard fields["from"] != nil || fields["until"] != nil else {
             guard fields.lacks("from"), fields.lacks("until") else { return nil }
@@ -139,12 +139,12 @@ extension ScenarioFileReader {
 
 extension ScenarioFileReader {
     /// Hours such as `16:00-18:00`, or `{ on: [saturday], from: "10:00", until: "14:00" }`, one or a list.
-    mutating func hours(_ value: ScenarioFileValue) -> [OpeningHours]? {
+    mutating func hours(_ value: YAMLValue) -> [OpeningHours]? {
         guard let elements = list(value, "hours") else { return nil }
         return elements.compactMap { hour($0) }
     }
 
-    private mutating func hour(_ value: ScenarioFileValue) -> OpeningHours? {
+    private mutating func hour(_ value: YAMLValue) -> OpeningHours? {
         var days = Set(Weekday.allCases)
         let from: TimeOfDay?
         let until: TimeOfDay?
@@ -177,7 +177,7 @@ extension ScenarioFileReader {
         return OpeningHours(weekdays: days, from: from, until: until)
     }
 
-    private mutating func timeOfDay(_ value: ScenarioFileValue) -> TimeOfDay? {
+    private mutating func timeOfDay(_ value: YAMLValue) -> TimeOfDay? {
         if let text = value.text, let time = Self.timeOfDay(text) { return time }
         fault(value, "expected a time of the day, found \(value.found)", "Write it as 16:00, from 00:00 to 24:00.")
         return nil
@@ -193,7 +193,7 @@ extension ScenarioFileReader {
 
     /// A name or a text: not empty, without control characters but, if allowed, line feeds.
     mutating func text(
-        _ value: ScenarioFileValue,
+        _ value: YAMLValue,
         _ what: String,
         longest: Int = longestName,
         withLines: Bool = false
@@ -226,14 +226,14 @@ extension ScenarioFileReader {
     }
 
     /// A whole number, in decimal whatever its zeros in front.
-    mutating func number(_ value: ScenarioFileValue, _ range: ClosedRange<Int>, _ hint: String? = nil) -> Int? {
+    mutating func number(_ value: YAMLValue, _ range: ClosedRange<Int>, _ hint: String? = nil) -> Int? {
         if let text = value.text, let number = Int(text), range.contains(number) { return number }
         let message = "expected a whole number from \(range.lowerBound) to \(range.upperBound), found \(value.found)"
         fault(value, message, hint ?? "Write the number alone, as \(range.contains(10) ? 10 : range.lowerBound).")
         return nil
     }
 
-    mutating func duration(_ value: ScenarioFileValue, allowsZero: Bool = false) -> TimeInterval? {
+    mutating func duration(_ value: YAMLValue, allowsZero: Bool = false) -> TimeInterval? {
         let hint: String
         if let text = value.text {
             switch DurationText.seconds(text) {
@@ -249,7 +249,7 @@ extension ScenarioFileReader {
         return nil
     }
 
-    mutating func moment(_ value: ScenarioFileValue) -> MomentText? {
+    mutating func moment(_ value: YAMLValue) -> MomentText? {
         if let text = value.text, let moment = MomentText(text, calendar) { return moment }
         let message = "expected a day from 1970 to 2999 or a time, found \(value.found)"
         fault(value, message, "Write it as 2026-12-01 or 2026-12-01 16:00.")
@@ -257,7 +257,7 @@ extension ScenarioFileReader {
     }
 
     /// A window: a length of time, a calendar period, so many days, or since when.
-    mutating func window(_ value: ScenarioFileValue) -> ScenarioWindow? {
+    mutating func window(_ value: YAMLValue) -> ScenarioWindow? {
         if value.isMapping {
             guard let fields = fields(value, ["days", "since"], as: "a window") else { return nil }
             switch (fields["days"], fields["since"]) {
@@ -282,7 +282,7 @@ extension ScenarioFileReader {
         return nil
     }
 
-    mutating func weekdays(_ value: ScenarioFileValue) -> Set<Weekday>? {
+    mutating func weekdays(_ value: YAMLValue) -> Set<Weekday>? {
         guard let elements = list(value, "the days of the week") else { return nil }
         let names = Weekday.allCases.map { $0.name.lowercased() }
         var days: Set<Weekday> = []

@@ -3,8 +3,8 @@ import Foundation
 /// Reads the values of a file of scenarios. It goes on behind a fault and leaves out what cannot be used, so that all
 /// faults are found; what it made is good only if there is none.
 struct ScenarioFileReader {
-    var findings = ScenarioFileFindings()
-    var warnings = ScenarioFileFindings()
+    var findings = YAMLFindings()
+    var warnings = YAMLFindings()
 
     /// The calendar of days and times.
     private(set) var calendar: ZoneCalendar
@@ -17,7 +17,7 @@ struct ScenarioFileReader {
         calendar = ZoneCalendar(timeZone)
     }
 
-    mutating func scenarios(_ root: ScenarioFileValue) -> [Scenario] {
+    mutating func scenarios(_ root: YAMLValue) -> [Scenario] {
         guard let fields = fields(root, ["timeZone", "scenarios"], as: "'scenarios' and 'timeZone'") else { return [] }
         // First, since days and times are of this zone wherever it stands.
         if let value = fields["timeZone"], let zone = timeZone(value) { calendar = ZoneCalendar(zone) }
@@ -40,17 +40,17 @@ struct ScenarioFileReader {
     }
 
     /// Notes what is wrong with a value, unless that was done already.
-    mutating func fault(_ value: ScenarioFileValue, _ message: String, _ hint: @autoclosure () -> String) {
+    mutating func fault(_ value: YAMLValue, _ message: String, _ hint: @autoclosure () -> String) {
         guard !value.isUnusable else { return }
         findings.add(value.node.line, value.node.column, value.place, message, hint())
     }
 
-    mutating func warn(_ value: ScenarioFileValue, _ message: String, _ hint: @autoclosure () -> String) {
+    mutating func warn(_ value: YAMLValue, _ message: String, _ hint: @autoclosure () -> String) {
         warnings.add(value.node.line, value.node.column, value.place, message, hint())
     }
 
     /// The keys of a mapping; `nil` if it is none. Keys that are not known are faults.
-    mutating func fields(_ value: ScenarioFileValue, _ known: [String], as what: String) -> ScenarioFileFields? {
+    mutating func fields(_ value: YAMLValue, _ known: [String], as what: String) -> YAMLFields? {
         guard case .mapping(let entries) = value.node.content else {
             let hint = "The keys there are: \(known.joined(separator: ", "))."
             fault(value, "expected \(what), found \(value.found)", hint)
@@ -59,12 +59,12 @@ struct ScenarioFileReader {
         let unknown = entries.filter { !known.contains($0.key) }
         let meant = unknown.prefix(ScenarioConfigurationError.mostFindings)
             .compactMap { NearestName.of($0.key, among: known) }
-        let fields = ScenarioFileFields(whole: value, entries: entries, meant: Set(meant))
+        let fields = YAMLFields(whole: value, entries: entries, meant: Set(meant))
         for key in unknown.compactMap({ fields.key($0.key) }) {
             let name = key.text ?? ""
             fault(
                 key,
-                "nothing has the name \(ScenarioFileValue.quoted(name)) here",
+                "nothing has the name \(YAMLValue.quoted(name)) here",
                 name == "<<"
                     ? "Write out what it was to bring in."
                     : NearestName.hint(name, among: known, else: "There are: \(known.joined(separator: ", ")).")
@@ -74,13 +74,13 @@ struct ScenarioFileReader {
     }
 
     /// The value of a key that must be there.
-    mutating func needed(_ key: String, _ fields: ScenarioFileFields, _ hint: String) -> ScenarioFileValue? {
+    mutating func needed(_ key: String, _ fields: YAMLFields, _ hint: String) -> YAMLValue? {
         if fields.lacks(key) { fault(fields.whole, "'\(key)' is missing", hint) }
         return fields[key]
     }
 
     /// A list of at most so many; a single value is a list of one. `nil` if absent or too many.
-    mutating func list(_ value: ScenarioFileValue, _ what: String, most: Int = 64) -> [ScenarioFileValue]? {
+    mutating func list(_ value: YAMLValue, _ what: String, most: Int = 64) -> [YAMLValue]? {
         let elements = value.elements
         guard !elements.isEmpty else {
             fault(value, "expected at least one of \(what), found an empty list", "Add one, or remove the key.")
@@ -93,7 +93,7 @@ struct ScenarioFileReader {
         return elements
     }
 
-    mutating func word<Word>(_ value: ScenarioFileValue, _ words: [(String, Word)]) -> Word? {
+    mutating func word<Word>(_ value: YAMLValue, _ words: [(String, Word)]) -> Word? {
         if let text = value.text, let found = words.first(where: { $0.0 == text }) { return found.1 }
         let names = words.map(\.0)
         let message = "expected one of \(names.joined(separator: ", ")), found \(value.found)"
@@ -101,14 +101,14 @@ struct ScenarioFileReader {
         return nil
     }
 
-    private mutating func timeZone(_ value: ScenarioFileValue) -> TimeZone? {
+    private mutating func timeZone(_ value: YAMLValue) -> TimeZone? {
         guard let text = value.text else {
             fault(value, "expected the name of a time zone, found \(value.found)", "Write it as Europe/Berlin.")
             return nil
         }
         if let zone = TimeZoneName.zone(text) { return zone }
         let nearest = TimeZoneName.nearest(text)
-        let name = ScenarioFileValue.quoted(text)
+        let name = YAMLValue.quoted(text)
         let isKnown = !text.contains("/") && TimeZone(identifier: text) != nil
         fault(
             value,
@@ -126,7 +126,7 @@ extension ScenarioFileReader {
     ]
 
     /// A scenario of the file: one, or one for each tier.
-    mutating func scenario(_ value: ScenarioFileValue) -> [Scenario] {
+    mutating func scenario(_ value: YAMLValue) -> [Scenario] {
         guard let fields = fields(value, Self.scenarioKeys, as: "a scenario") else { return [] }
         let id = needed("id", fields, "Give it a name of its own, such as 'id: free-coffee', and keep it.")
             .flatMap { text($0, "an identifier") }
@@ -165,18 +165,18 @@ extension ScenarioFileReader {
         return scenarios
     }
 
-    private mutating func words(_ fields: ScenarioFileFields) -> (title: String?, message: String?) {
+    private mutating func words(_ fields: YAMLFields) -> (title: String?, message: String?) {
         let title = fields["title"].flatMap { text($0, "a title", longest: 200) }
         let message = fields["message"].flatMap { text($0, "a message", longest: 500, withLines: true) }
         return (title, message)
     }
 
     /// What only the scenarios as a whole show.
-    private mutating func check(_ scenarios: [Scenario], _ fields: ScenarioFileFields) {
+    private mutating func check(_ scenarios: [Scenario], _ fields: YAMLFields) {
         let place = fields["id"] ?? fields.whole
         for scenario in scenarios {
             if let line = identifiers[scenario.id] {
-                let name = ScenarioFileValue.quoted(scenario.id)
+                let name = YAMLValue.quoted(scenario.id)
                 fault(place, "the identifier \(name) is that of line \(line) already", "Give each its own.")
             }
             identifiers[scenario.id] = place.node.line
@@ -189,7 +189,7 @@ extension ScenarioFileReader {
         }
     }
 
-    private mutating func audience(_ value: ScenarioFileValue) -> ScenarioAudience? {
+    private mutating func audience(_ value: YAMLValue) -> ScenarioAudience? {
         guard value.isMapping else {
             guard let text = value.text, text == "members" || text == "kiosk" else {
                 let group = "A group is written as { group: students }."
@@ -205,7 +205,7 @@ extension ScenarioFileReader {
         return text(group, "the tag of a group").map { .group($0) }
     }
 
-    private mutating func limits(_ fields: ScenarioFileFields, _ draft: inout Scenario) {
+    private mutating func limits(_ fields: YAMLFields, _ draft: inout Scenario) {
         for value in fields["atMost"].flatMap({ list($0, "limits") }) ?? [] {
             var times: Int?
             if value.isMapping {
@@ -226,14 +226,14 @@ extension ScenarioFileReader {
         if let value = fields["afterFirst"] { draft.minSecondsSinceFirstEvent = duration(value, allowsZero: true) }
     }
 
-    mutating func executions(_ value: ScenarioFileValue, _ hint: String? = nil) -> Int? {
+    mutating func executions(_ value: YAMLValue, _ hint: String? = nil) -> Int? {
         let times = number(value, 0...1_000_000, hint)
         if times == 0 { warn(value, "at most 0 times is never", "Write at least 1, or remove the scenario.") }
         return times
     }
 
     /// From when until when; a day is its whole.
-    mutating func period(_ fields: ScenarioFileFields) -> (from: Date?, until: Date?)? {
+    mutating func period(_ fields: YAMLFields) -> (from: Date?, until: Date?)? {
         let from = fields["from"].flatMap { moment($0)?.start }
         let until = fields["until"].flatMap { moment($0)?.end }
         if let from, let until, until <= from, let value = fields["until"] {
@@ -264,7 +264,7 @@ extension ScenarioFileReader {
     }
 
     /// The reward of a scenario; of one with a fault anything.
-    mutating func reward(_ fields: ScenarioFileFields) -> Reward {
+    mutating func reward(_ fields: YAMLFields) -> Reward {
         var kind: Kind? = .custom
         if let value = fields["reward"] { kind = word(value, Kind.allCases.map { ($0.rawValue, $0) }) }
         // Of an unknown reward nobody knows what belongs to it.
@@ -299,17 +299,17 @@ extension ScenarioFileReader {
     /// The value of a key that a reward cannot do without.
     private mutating func required(
         _ key: String,
-        _ fields: ScenarioFileFields,
+        _ fields: YAMLFields,
         as what: String,
         _ example: String
-    ) -> ScenarioFileValue? {
+    ) -> YAMLValue? {
         if let value = fields[key] { return value }
         guard fields.lacks(key) else { return nil }
         fault(fields["reward"] ?? fields.whole, "'\(key)' is missing, which \(what) needs", "Add '\(example)'.")
         return nil
     }
 
-    private mutating func tiers(_ fields: ScenarioFileFields) -> Reward {
+    private mutating func tiers(_ fields: YAMLFields) -> Reward {
         let window = required("within", fields, as: "a reward with tiers", "within: year").flatMap { self.window($0) }
         let entries = required("tiers", fields, as: "a reward with tiers", "tiers: [{ name: silver, visits: 10 }]")
             .flatMap { self.list($0, "tiers", most: Self.mostTiers) }
@@ -326,63 +326,15 @@ extension ScenarioFileReader {
             let (title, message) = words(fields)
             guard let name, let visits else { continue }
             if tiers.contains(where: { $0.name == name }) {
-                fault(value, "there is a tier \(ScenarioFileValue.quoted(name)) already", "Give each its own name.")
+                fault(value, "there is a tier \(YAMLValue.quoted(name)) already", "Give each its own name.")
                 continue
             }
             if let other = tiers.first(where: { $0.visits == visits }) {
-                fault(value, "\(ScenarioFileValue.quoted(other.name)) has \(visits) visits too", "Give each its own.")
+                fault(value, "\(YAMLValue.quoted(other.name)) has \(visits) visits too", "Give each its own.")
                 continue
             }
             tiers.append(Tier(name, visits: visits, title: title, message: message))
         }
         return .tiers(tiers, within: window ?? .year)
-    }
-}
-
-/// What is found in a file, up to a number.
-package struct ScenarioFileFindings: Error {
-    package private(set) var all: [ScenarioConfiguration.Finding] = []
-    private var isMore = false
-
-    package var isEmpty: Bool { all.isEmpty }
-
-    /// Whether further ones are only counted, so that they need not be worked out.
-    package var isFull: Bool { all.count >= ScenarioConfigurationError.mostFindings }
-
-    package init() {}
-
-    init(_ line: Int, _ column: Int, _ message: String, _ hint: String) {
-        add(line, column, "", message, hint)
-    }
-
-    package mutating func add(
-        _ line: Int,
-        _ column: Int,
-        _ path: String,
-        _ message: String,
-        _ hint: @autoclosure () -> String
-    ) {
-        guard !isFull else {
-            isMore = true
-            return
-        }
-        all.append(.init(line: line, column: column, path: path, message: message, hint: hint()))
-    }
-
-    /// By line and column; the last one reports it if there are more.
-    package var sorted: [ScenarioConfiguration.Finding] {
-        let sorted = all.enumerated().sorted {
-            ($0.element.line, $0.element.column, $0.offset) < ($1.element.line, $1.element.column, $1.offset)
-        }.map(\.element)
-        guard isMore else { return sorted }
-        return sorted + [
-            .init(
-                line: 0,
-                column: 0,
-                path: "",
-                message: "there is more to be said than \(all.count) findings",
-                hint: "Mend these first and check the file again."
-            )
-        ]
     }
 }

@@ -1,10 +1,45 @@
+import CardCore
 import ClubRecords
+import Foundation
 import Yams
 
 /// The one place that knows the YAML parser, for files of scenarios, themes and the kiosk's file.
-package enum ScenarioFileYAML {
+package enum YAMLFile {
     /// No value lies deeper, counted in lists and mappings; rules in rules reach 23.
     static let deepest = 32
+
+    /// The maximum size of a file, in bytes.
+    static let longest = 1 << 20
+
+    /// The bytes of a file, of an endless one no more than show that it is too long. It blocks while it reads.
+    package static func bytes(_ path: String) throws(Unreadable) -> [UInt8] {
+        // A pipe without a writer would be waited for; one with a writer is no file to be read again either.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { throw Unreadable(errno, opening: true) }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw Unreadable(errno) }
+        guard status.st_mode & S_IFMT != S_IFIFO else { throw Unreadable(ESPIPE) }
+        do throws(FileSteps.Failure) {
+            return try FileSteps.read(file, until: longest)
+        } catch {
+            throw Unreadable(error.code)
+        }
+    }
+
+    /// A file that cannot be read.
+    package struct Unreadable: Error {
+        package let finding: YAMLFinding
+        /// Why it cannot be opened (`errno`); `nil` if it can.
+        package let openError: Int32?
+
+        fileprivate init(_ code: Int32, opening: Bool = false) {
+            let message = "the file cannot be read: \(String(cString: strerror(code)))"
+            let hint = "Check the path, and that this user may read it."
+            finding = YAMLFinding(line: 0, column: 0, path: "", message: message, hint: hint)
+            openError = opening ? code : nil
+        }
+    }
 
     /// The values, and what is wrong with the file whatever it is about.
     ///
@@ -12,17 +47,17 @@ package enum ScenarioFileYAML {
     package static func read(
         _ bytes: [UInt8],
         emptyHint: String? = "Begin it with 'scenarios:'."
-    ) -> (root: ScenarioFileValue?, findings: ScenarioFileFindings) {
+    ) -> (root: YAMLValue?, findings: YAMLFindings) {
         let text: String
-        switch ScenarioFileText.text(bytes) {
+        switch YAMLText.text(bytes) {
         case .failure(let findings): return (nil, findings)
         case .success(let found): text = found
         }
-        var findings = ScenarioFileFindings()
+        var findings = YAMLFindings()
         do throws(Fault) {
-            let root = try parse(ScenarioFileSource(text), &findings)
+            let root = try parse(YAMLSource(text), &findings)
             if root == nil, let emptyHint { findings.add(0, 0, "", "the file is empty", emptyHint) }
-            return (root.map { ScenarioFileValue(node: $0, place: "") }, findings)
+            return (root.map { YAMLValue(node: $0, place: "") }, findings)
         } catch {
             findings.add(error.line, error.column, "", error.message, error.hint)
             return (nil, findings)
@@ -37,9 +72,9 @@ package enum ScenarioFileYAML {
     }
 
     private static func parse(
-        _ source: ScenarioFileSource,
-        _ findings: inout ScenarioFileFindings
-    ) throws(Fault) -> ScenarioFileNode? {
+        _ source: YAMLSource,
+        _ findings: inout YAMLFindings
+    ) throws(Fault) -> YAMLNode? {
         do {
             // The encoding is given since its default may print; no scalar is resolved to anything but its text.
             let parser = try Yams.Parser(yaml: source.text, resolver: .basic, constructor: .default, encoding: .utf8)
@@ -54,7 +89,7 @@ package enum ScenarioFileYAML {
         }
     }
 
-    private static func fault(_ error: any Error, _ source: ScenarioFileSource) -> Fault {
+    private static func fault(_ error: any Error, _ source: YAMLSource) -> Fault {
         func syntax(_ problem: String, _ mark: Yams.Mark, _ context: YamlError.Context?) -> Fault {
             let (line, column) = source.place(mark.line, mark.column)
             if source.isTab(line, column) || source.isIndentedByTab(line) {
@@ -78,7 +113,7 @@ package enum ScenarioFileYAML {
         case .duplicatedKeysInMapping(let duplicates, let context):
             let (line, column) = source.place(context.mark.line, context.mark.column)
             // The parser stops at one, and reports where it stands first.
-            let name = ScenarioFileValue.quoted(duplicates.first ?? "")
+            let name = YAMLValue.quoted(duplicates.first ?? "")
             let message = "the key \(name) stands here, and again further down"
             return Fault(line: line, column: column, message: message, hint: "Keep one of them.")
         case .reader(let problem, _, _, _):
@@ -108,27 +143,27 @@ package enum ScenarioFileYAML {
     }
 }
 
-extension ScenarioFileYAML {
+extension YAMLFile {
     /// From the parser's nodes to those of this file, without anchors, tags and keys that are no texts.
     private struct Conversion {
-        let source: ScenarioFileSource
-        var findings: ScenarioFileFindings
+        let source: YAMLSource
+        var findings: YAMLFindings
 
-        mutating func node(_ node: Yams.Node, depth: Int, place: String) -> ScenarioFileNode {
+        mutating func node(_ node: Yams.Node, depth: Int, place: String) -> YAMLNode {
             let (line, column) = source.place(node.mark?.line ?? 0, node.mark?.column ?? 0)
             func refuse(_ message: String, _ hint: String) { findings.add(line, column, place, message, hint) }
-            var result = ScenarioFileNode(line: line, column: column, content: .unusable)
+            var result = YAMLNode(line: line, column: column, content: .unusable)
             // An anchor is refused where it first comes, hence no value is ever seen twice.
             if let anchor = node.anchor {
-                let name = ScenarioFileValue.quoted("&" + anchor.rawValue)
+                let name = YAMLValue.quoted("&" + anchor.rawValue)
                 refuse(
                     "\(name) names a value to be repeated, which is not done in this file",
                     "Remove it; a text that begins with '&' needs quotes."
                 )
                 return result
             }
-            guard depth < ScenarioFileYAML.deepest || node.scalar != nil else {
-                refuse("this lies deeper than \(ScenarioFileYAML.deepest) levels", "Write it with fewer levels.")
+            guard depth < YAMLFile.deepest || node.scalar != nil else {
+                refuse("this lies deeper than \(YAMLFile.deepest) levels", "Write it with fewer levels.")
                 return result
             }
             if let tag = tag(node) {
@@ -153,15 +188,15 @@ extension ScenarioFileYAML {
             _ mapping: Yams.Node.Mapping,
             _ depth: Int,
             _ place: String
-        ) -> [ScenarioFileNode.Entry] {
-            var entries: [ScenarioFileNode.Entry] = []
+        ) -> [YAMLNode.Entry] {
+            var entries: [YAMLNode.Entry] = []
             for (key, value) in mapping {
                 let (line, column) = source.place(key.mark?.line ?? 0, key.mark?.column ?? 0)
                 guard let scalar = key.scalar, key.anchor == nil, tag(key) == nil else {
                     findings.add(line, column, place, "a key is a single word here", "Write 'key: value'.")
                     continue
                 }
-                let value = node(value, depth: depth + 1, place: ScenarioFileValue.place(scalar.string, in: place))
+                let value = node(value, depth: depth + 1, place: YAMLValue.place(scalar.string, in: place))
                 entries.append(.init(key: scalar.string, line: line, column: column, value: value))
             }
             return entries
@@ -177,7 +212,7 @@ extension ScenarioFileYAML {
                 case .alias(let alias): alias.tag
                 }
             let harmless: [Yams.Tag.Name] = [.implicit, .nonSpecific, .str, .seq, .map]
-            return harmless.contains { $0.rawValue == tag.rawValue } ? nil : ScenarioFileValue.quoted(tag.rawValue)
+            return harmless.contains { $0.rawValue == tag.rawValue } ? nil : YAMLValue.quoted(tag.rawValue)
         }
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import ClubScenarios
 
 @Suite("Files of scenarios: bytes, encodings, and what YAML can be misused for", .timeLimit(.minutes(10)))
-struct ScenarioFileTextTests {
+struct YAMLTextTests {
     private static func findings(_ bytes: [UInt8]) -> [ScenarioConfiguration.Finding] {
         do {
             _ = try ScenarioConfiguration(bytes: bytes, path: "s.yaml")
