@@ -138,17 +138,17 @@ import TestSupport
         let objects = [BERTLV(0x70, objects: [BERTLV(0x9F27, recorded)])]
         let answer = ResponseAPDU(data: try objects.encoded(), statusWord: .success)
         let then = try AppleVASCryptogram(recorded).open(for: AppleVASTests.merchant).at
-        #expect(CardReading(appleAnswer: answer, site: site, at: then).member?.key == "MEMBER-000042")
+        #expect(PassJudgement(appleAnswer: answer, site: site, at: then).member?.key == "MEMBER-000042")
         // Others come, when the first is too old to count; the memory looks for what it may forget.
         let memory = VolatilePassMemory()
         site.memory = memory
-        #expect(CardReading(appleAnswer: answer, site: site, at: then).member != nil)
+        #expect(PassJudgement(appleAnswer: answer, site: site, at: then).member != nil)
         for value in 0..<5000 {
             let later = then.addingTimeInterval(60)
             _ = memory.takeOnce([UInt8(value >> 8), UInt8(value & 0xFF)], until: later, now: later)
         }
         site.longestAge = .seconds(86_400)
-        let again = CardReading(appleAnswer: answer, site: site, at: then.addingTimeInterval(61))
+        let again = PassJudgement(appleAnswer: answer, site: site, at: then.addingTimeInterval(61))
         #expect(again.problems.map(\.code) == [.passReplayed])
     }
 

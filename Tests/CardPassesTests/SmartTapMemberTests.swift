@@ -78,7 +78,7 @@ import Testing
         #expect(reading.objects.count == 5)
         // There are passes, which only the configuration leaves out.
         #expect(reading.problems.allSatisfy { $0.message.contains("'smartTap.memberKinds' and 'smartTap.issuers'") })
-        guard case .google(let finding) = reading.wallet else {
+        guard case .google(let finding) = reading.judgement.wallet else {
             Issue.record("no wallet")
             return
         }

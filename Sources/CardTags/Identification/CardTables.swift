@@ -1,7 +1,7 @@
 import CardCore
 
-/// The products as the makers' data sheets and application notes describe them: the one place for tables, but for that of Type 2
-/// chips, whose pages are known too (``Type2Version``).
+/// The products as the makers' data sheets and application notes describe them: the one place for tables, but
+/// for the versions of Type 2 chips, which stand with their layouts (``Type2Version``).
 package enum CardTables {
     // MARK: - Type 2
 

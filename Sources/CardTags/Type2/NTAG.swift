@@ -22,7 +22,7 @@ public struct NTAG {
         /// The eight bytes of the answer.
         public let bytes: [UInt8]
 
-        /// The name of the chip, such as `NTAG213`, or `nil` if it is not one that is known.
+        /// The name of the chip, such as `NTAG213`, or `nil` if it is not one whose pages are known.
         ///
         /// It is the chip's own word, which a copy can repeat.
         public var product: String? { Type2Version.product(answer: bytes)?.name }

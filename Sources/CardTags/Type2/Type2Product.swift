@@ -12,7 +12,7 @@ struct Type2Product: Sendable, Hashable {
     var locks: DynamicLocks?
     /// The pages of an Ultralight C's counter, authentication settings and key.
     var authenticationPages: ClosedRange<Int>?
-    /// Whether it has a configuration with a password, as the chips have that know GET_VERSION.
+    /// Whether it has a configuration with a password, as all of these have that know GET_VERSION.
     var hasPassword = true
 
     /// Lock bits in a page of their own.
@@ -95,7 +95,8 @@ struct Type2Version: Sendable {
     let name: String
     /// The size of user memory in bytes.
     let memory: Int
-    /// `nil` for chips with locks and settings of their own, which are only named.
+    /// `nil` where only the name is known, since other major versions have locks and settings of their own, or where another
+    /// row of the same type, version and size has it (NTAG213F, NTAG216F).
     let product: Type2Product?
 
     private init(_ type: UInt8, _ subtypes: [UInt8], _ major: UInt8, _ size: UInt8, _ product: Type2Product) {
@@ -145,7 +146,8 @@ struct Type2Version: Sendable {
         self = version
     }
 
-    /// The chip of that answer whose pages are known; `nil` if absent. Subtypes differ in none of them.
+    /// The chip of that answer whose pages are known; `nil` if absent. A subtype changes no page, so any will do: an
+    /// NTAG213F is found as NTAG213.
     static func product(answer: [UInt8]) -> Type2Product? { matching(answer).lazy.compactMap(\.product).first }
 }
 

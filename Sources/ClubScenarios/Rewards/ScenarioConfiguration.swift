@@ -65,7 +65,7 @@ public struct ScenarioConfiguration: Sendable {
 
     init(bytes: [UInt8], path: String, timeZone: TimeZone = .current) throws(ScenarioConfigurationError) {
         var reader = ScenarioFileReader(timeZone: timeZone)
-        let (root, findings) = YAMLFile.read(bytes)
+        let (root, findings) = YAMLFile.read(bytes, emptyHint: "Begin it with 'scenarios:'.")
         reader.findings = findings
         let scenarios = root.map { reader.scenarios($0) } ?? []
         let warnings = reader.warnings.sorted

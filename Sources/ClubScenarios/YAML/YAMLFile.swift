@@ -46,7 +46,7 @@ package enum YAMLFile {
     /// - Parameter emptyHint: what to do about a file without values; `nil` if it may be empty.
     package static func read(
         _ bytes: [UInt8],
-        emptyHint: String? = "Begin it with 'scenarios:'."
+        emptyHint: String? = nil
     ) -> (root: YAMLValue?, findings: YAMLFindings) {
         let text: String
         switch YAMLText.text(bytes) {
@@ -144,7 +144,7 @@ package enum YAMLFile {
 }
 
 extension YAMLFile {
-    /// From the parser's nodes to those of this file, without anchors, tags and keys that are no texts.
+    /// From the parser's nodes to `YAMLNode`s, without anchors, tags and keys that are no texts.
     private struct Conversion {
         let source: YAMLSource
         var findings: YAMLFindings

@@ -1,5 +1,3 @@
-import ClubRecords
-
 /// The text of a file as the parser is given it, and the way back to the places of the text as it was written.
 struct YAMLSource {
     private(set) var text: String

@@ -1,4 +1,3 @@
-import ClubRecords
 import Foundation
 
 /// From bytes to a text that the parser can be given. What it would refuse without a useful place, or take too long

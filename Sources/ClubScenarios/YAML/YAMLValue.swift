@@ -1,6 +1,6 @@
 import ClubRecords
 
-/// A value of a file of scenarios and where it stands, free of the parser that read it.
+/// A value of a file and where it stands, free of the parser that read it.
 package struct YAMLNode: Sendable {
     /// The line and the column in Unicode scalars, from 1.
     package var line: Int

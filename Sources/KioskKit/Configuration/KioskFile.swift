@@ -50,7 +50,7 @@ package struct KioskFile: Sendable {
     private init(bytes: [UInt8], path: String) throws(KioskFileError) {
         self.path = path
         var reader = KioskFileReader(folder: FileSteps.parent(of: path))
-        let (root, findings) = YAMLFile.read(bytes, emptyHint: nil)
+        let (root, findings) = YAMLFile.read(bytes)
         reader.findings = findings
         if let root { reader.readAll(root) }
         guard reader.findings.isEmpty else { throw KioskFileError(path: path, findings: reader.findings.sorted) }

@@ -44,7 +44,7 @@ struct ThemeReader {
     private enum ShadowKey: String, CaseIterable { case color, x, y, blur }
 
     mutating func read(_ bytes: [UInt8]) {
-        let (root, findings) = YAMLFile.read(bytes, emptyHint: nil)
+        let (root, findings) = YAMLFile.read(bytes)
         self.findings = findings
         // An empty file is the default theme, as is one whose lines are all comments.
         guard let file = root, !file.isNothing else { return }

@@ -41,15 +41,21 @@ struct PassRead: ReportingCommand {
 
         init(of card: CardOnReader, _ site: PassSite) throws {
             var reading = CardReading(over: card.channel, limits: .default, site: site, at: card.presence.at)
-            if reading.wallet == nil, reading.fault == nil, TagReader.type(of: card.channel.facts) == .type4 {
-                reading.wallet = try Self.wallet(over: card.channel)
+            if reading.judgement.wallet == nil, reading.fault == nil, TagReader.type(of: card.channel.facts) == .type4 {
+                reading.judgement.wallet = try Self.wallet(over: card.channel)
             }
             if let fault = reading.fault { throw fault }
-            if card.presence.reader.backend == .replay { reading.explainRecording() }
-            verdict = PassVerdict("pass", reading, at: card.presence.at, reader: card.presence.reader.name)
+            if card.presence.reader.backend == .replay { reading.judgement.explainRecording() }
+            verdict = PassVerdict(
+                "pass",
+                reading.judgement,
+                card: reading.card,
+                at: card.presence.at,
+                reader: card.presence.reader.name
+            )
             var answer: WalletSelection?
             var (apple, google): (AppleVASReader.Outcome?, SmartTapReader.Finding?)
-            switch reading.wallet {
+            switch reading.judgement.wallet {
             case .apple(let outcome): apple = outcome
             case .google(let finding): google = finding
             case .absent(let status): answer = .absent(status)

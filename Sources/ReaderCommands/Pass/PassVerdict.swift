@@ -4,20 +4,20 @@ import ToolSupport
 
 /// What passes are worth at a place, and how that is reported.
 struct PassVerdict: Encodable, Sendable {
-    private let reading: CardReading
+    private let judgement: PassJudgement
+    private let card: String
     private let json: JSONObject
     private let reader: String?
 
-    var isAccepted: Bool { reading.member != nil }
+    var isAccepted: Bool { judgement.member != nil }
 
-    init(_ event: String, _ reading: CardReading, at: Date, reader: String? = nil) {
-        self.reading = reading
-        self.reader = reader
+    init(_ event: String, _ judgement: PassJudgement, card: String, at: Date, reader: String? = nil) {
+        (self.judgement, self.card, self.reader) = (judgement, card, reader)
         json = [
-            "event": event, "at": ISO8601.text(at), "reader": reader, "card": reading.card, "uid": reading.uid?.hex,
-            "uidKind": reading.uid?.kind, "wallet": reading.wallet.flatMap(WalletLine.init)?.json,
-            "passes": reading.passes, "memberKey": reading.member?.key, "memberName": reading.member?.name,
-            "problems": reading.problems,
+            "event": event, "at": ISO8601.text(at), "reader": reader, "card": card, "uid": judgement.uid?.hex,
+            "uidKind": judgement.uid?.kind, "wallet": judgement.wallet.flatMap(WalletLine.init)?.json,
+            "passes": judgement.passes, "memberKey": judgement.member?.key, "memberName": judgement.member?.name,
+            "problems": judgement.problems,
         ]
     }
 
@@ -25,16 +25,16 @@ struct PassVerdict: Encodable, Sendable {
 
     var text: String {
         var lines: InfoLines = [
-            "reader": reader, "card": reading.card, "uid": reading.uid.map { "\($0.hex) (\($0.kind.rawValue))" },
+            "reader": reader, "card": card, "uid": judgement.uid.map { "\($0.hex) (\($0.kind.rawValue))" },
         ]
-        if let wallet = reading.wallet.flatMap(WalletLine.init) { lines.add(wallet.lines) }
-        for pass in reading.passes {
+        if let wallet = judgement.wallet.flatMap(WalletLine.init) { lines.add(wallet.lines) }
+        for pass in judgement.passes {
             let name = pass.name.map { " (\($0))" } ?? ""
             let kind = pass.kind.rawValue + (pass.type.map { " (\($0))" } ?? "")
             lines.add("pass", "\(kind) \(pass.id)\(name), \(pass.assurance.rawValue)")
         }
-        for problem in reading.problems { lines.add("problem", problem.message) }
-        lines.add("result", reading.member.map { "accepted: \($0.key)" } ?? "not accepted: nobody is named")
+        for problem in judgement.problems { lines.add("problem", problem.message) }
+        lines.add("result", judgement.member.map { "accepted: \($0.key)" } ?? "not accepted: nobody is named")
         return lines.rows().joined(separator: "\n")
     }
 }

@@ -45,6 +45,12 @@ struct PassVerify: ReportingCommand {
     @Argument(help: "What is judged.")
     var input: String
 
+    /// What was presented, and the name of the card for people.
+    private typealias Judged = (judgement: PassJudgement, card: String)
+
+    private static let apple = "Apple Wallet pass"
+    private static let unknown = "unknown"
+
     func perform(_ out: Output) async throws {
         let site = try PassConfiguration(path: passes).site(besides: passes)
         let isAccepted =
@@ -65,17 +71,17 @@ struct PassVerify: ReportingCommand {
         var cards = capture.presentations.makeIterator()
         for await event in backend.events() {
             try Task.checkCancellation()
-            let (reading, moment, reader): (CardReading, Date, String)
+            let (judged, moment, reader): (Judged, Date, String)
             switch event {
             case .cardInserted(let presence):
                 (moment, reader) = (presence.at, presence.reader.name)
-                reading = try await Self.reading(of: cards.next(), presence, backend, site)
+                judged = try await Self.judge(cards.next(), presence, backend, site)
             case .cardReported(let report):
                 guard let line = ReportReading.read(report.line, site: site, at: report.at) else { continue }
-                (reading, moment, reader) = (line, report.at, report.reader.name)
+                (judged, moment, reader) = ((line.judgement, line.card), report.at, report.reader.name)
             default: continue
             }
-            let verdict = PassVerdict("verified", reading, at: moment, reader: reader)
+            let verdict = PassVerdict("verified", judged.judgement, card: judged.card, at: moment, reader: reader)
             try out.result(verdict, text: "\(ISO8601.text(moment))\n\(verdict.text)")
             verdicts.append(verdict)
         }
@@ -86,12 +92,12 @@ struct PassVerify: ReportingCommand {
     /// What a recorded conversation is worth.
     ///
     /// A phone's answer is judged by itself: whoever recorded it may have asked for other passes, or in other words.
-    private static func reading(
-        of presentation: Capture.Presentation?,
+    private static func judge(
+        _ presentation: Capture.Presentation?,
         _ presence: CardPresence,
         _ backend: ReplayBackend,
         _ site: PassSite
-    ) async throws -> CardReading {
+    ) async throws -> Judged {
         var answers: [ResponseAPDU] = []
         var isSmartTap = false
         for exchange in presentation?.exchanges ?? [] {
@@ -107,31 +113,32 @@ struct PassVerify: ReportingCommand {
         }
         if !answers.isEmpty, site.appleVAS != nil {
             var memory = site
-            var last: CardReading?
+            var last: PassJudgement?
             for answer in answers {
                 // Which of the answers has the pass is found out first, and does not count as presented.
                 memory.memory = VolatilePassMemory()
-                let reading = CardReading(appleAnswer: answer, site: memory, at: presence.at)
-                if reading.member != nil { return CardReading(appleAnswer: answer, site: site, at: presence.at) }
-                last = reading
+                last = PassJudgement(appleAnswer: answer, site: memory, at: presence.at)
+                guard last?.member == nil else {
+                    last = PassJudgement(appleAnswer: answer, site: site, at: presence.at)
+                    break
+                }
             }
-            if let last { return last }
+            if let last { return (last, Self.apple) }
         }
         let reading = try await backend.withCard(presence) {
             CardReading(over: $0, limits: .default, site: site, at: presence.at)
         }
-        guard isSmartTap, reading.member == nil else { return reading }
-        var explained = reading
-        explained.problems = [CardReading.recordedSmartTap]
-        return explained
+        var judgement = reading.judgement
+        if isSmartTap, judgement.member == nil { judgement.problems = [PassJudgement.recordedSmartTap] }
+        return (judgement, reading.card)
     }
 
     private func verifyText(_ site: PassSite, _ out: Output) throws -> Bool {
         let now = at ?? Date()
         let card = try uid.map { try CardUID(text: $0, technology: .iso14443a) }
-        let reading: CardReading
+        let judged: Judged
         if let bytes = try? Hex.decode(input), !bytes.isEmpty {
-            reading = try Self.reading(of: bytes, card, site, now)
+            judged = try Self.judge(bytes, card, site, now)
         } else if SignedTokenVerifier.isToken(input) {
             guard site.tokens != nil else {
                 throw ToolFailure(
@@ -143,48 +150,43 @@ struct PassVerify: ReportingCommand {
             var site = site
             site.cards = []
             let records: [NDEFRecord] = [.mime(type: "application/jwt", payload: Array(input.utf8))]
-            reading = CardReading(records: records, uid: card, site: site, at: now)
+            judged = (PassJudgement(records: records, uid: card, site: site, at: now), Self.unknown)
             if card == nil { out.message("A token that names its card is judged with --uid alone.") }
         } else if input.contains("://"), let record = try? NDEFRecord.uri(input) {
-            reading = CardReading(records: [record], uid: card, site: site, at: now)
+            judged = (PassJudgement(records: [record], uid: card, site: site, at: now), Self.unknown)
         } else {
             throw ToolFailure(
                 "'\(input.prefix(80))' is neither a file, an address, a token nor hexadecimal. See 'readerctl pass verify --help'.",
                 exit: ToolExit.malformed
             )
         }
-        let verdict = PassVerdict("verified", reading, at: now)
+        let verdict = PassVerdict("verified", judged.judgement, card: judged.card, at: now)
         try out.result(verdict, text: verdict.text)
         return verdict.isAccepted
     }
 
     /// An answer of a phone, a cryptogram, or an NDEF message, distinguished by how it begins.
-    private static func reading(
-        of bytes: [UInt8],
-        _ card: CardUID?,
-        _ site: PassSite,
-        _ now: Date
-    ) throws -> CardReading {
+    private static func judge(_ bytes: [UInt8], _ card: CardUID?, _ site: PassSite, _ now: Date) throws -> Judged {
         let success: [UInt8] = [0x90, 0x00]
         if bytes.count == 2 || bytes.first == 0x70 {
             let isWhole = bytes.count == 2 || bytes.suffix(2) == success[...]
             let answer = try ResponseAPDU(bytes: isWhole ? bytes : bytes + success)
-            return CardReading(appleAnswer: answer, site: site, at: now)
+            return (PassJudgement(appleAnswer: answer, site: site, at: now), Self.apple)
         }
         if let message = try? NDEFMessage(decoding: bytes) {
-            return CardReading(records: message.records, uid: card, site: site, at: now)
+            return (PassJudgement(records: message.records, uid: card, site: site, at: now), Self.unknown)
         }
         guard (try? AppleVASCryptogram(bytes)) != nil else {
             // As from a tag, of which what can be read counts.
             let (message, fault) = NDEFMessage.decodeLeniently(bytes)
             if fault == nil, !message.records.isEmpty {
-                return CardReading(records: message.records, uid: card, site: site, at: now)
+                return (PassJudgement(records: message.records, uid: card, site: site, at: now), Self.unknown)
             }
             let reason = "the hexadecimal is neither an answer of a phone, a cryptogram nor an NDEF message."
             throw ToolFailure(reason, exit: ToolExit.malformed)
         }
         let objects = [BERTLV(0x70, objects: [BERTLV(0x9F2A, []), BERTLV(0x9F27, bytes)])]
         let answer = try ResponseAPDU(bytes: try objects.encoded() + success)
-        return CardReading(appleAnswer: answer, site: site, at: now)
+        return (PassJudgement(appleAnswer: answer, site: site, at: now), Self.apple)
     }
 }

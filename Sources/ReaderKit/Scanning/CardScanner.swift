@@ -61,7 +61,7 @@ public struct CardScanner: Sendable {
             left -= reading.duration
             reading = await read(presence, within: left)
         }
-        if presence.reader.backend == .replay { reading.explainRecording() }
+        if presence.reader.backend == .replay { reading.judgement.explainRecording() }
         return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.effectiveATR)
     }
 

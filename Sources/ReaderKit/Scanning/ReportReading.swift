@@ -25,7 +25,6 @@ package struct ReportReading {
     private let tag: SmartReaderTag
     private let limits: NDEFLimits
     private let site: PassSite?
-    private let now: Date
 
     /// The first template number that describes what the template looks for; below are the numbers of a reader's
     /// templates.
@@ -43,7 +42,7 @@ package struct ReportReading {
             guard case .tag(let tag) = try SmartReaderLine(decoding: line), tag.move != .remove else { return nil }
             var report = ReportReading(tag, limits, site, now)
             report.read()
-            if let site { report.reading.judge(site) }
+            report.reading.judgement.rank()
             return report.reading
         } catch {
             var reading = CardReading(facts: CardFacts())
@@ -55,9 +54,9 @@ package struct ReportReading {
     private init(_ tag: SmartReaderTag, _ limits: NDEFLimits, _ site: PassSite?, _ now: Date) {
         self.tag = tag
         self.limits = limits
-        (self.site, self.now) = (site, now)
-        reading = CardReading(facts: CardFacts(technology: tag.technology))
-        reading.isReported = true
+        self.site = site
+        reading = CardReading(facts: CardFacts(technology: tag.technology), site: site, at: now)
+        reading.judgement.isReported = true
         reading.card =
             switch tag.technology {
             case .iso14443a: "ISO 14443 A card"
@@ -89,12 +88,12 @@ package struct ReportReading {
             takeUID()
             takeContent(isData: false)
         }
-        reading.addUIDPass()
+        reading.judgement.addUIDPass()
     }
 
     private mutating func takeUID() {
         guard let bytes = tag.identifierBytes, CardUID.lengths.contains(bytes.count) else { return }
-        reading.uid = CardUID(readerBytes: bytes, technology: tag.technology)
+        reading.judgement.uid = CardUID(readerBytes: bytes, technology: tag.technology)
     }
 
     private mutating func takeContent(isData: Bool) {
@@ -110,11 +109,11 @@ package struct ReportReading {
     private mutating func take(_ text: String, as kind: Pass.Kind) {
         guard MemberID.isUsable(text) else {
             let message = "the reader reports a pass that is too long or not printable; check its template"
-            return reading.note(.invalidPass, message)
+            return reading.judgement.note(.invalidPass, message)
         }
         let isPass = kind == .appleVAS || kind == .smartTap
         guard isPass || !text.contains(where: \.isWhitespace) else { return }
-        reading.passes.append(Pass(kind: kind, id: text, assurance: .identifier))
+        reading.judgement.take(Pass(kind: kind, id: text, assurance: .identifier))
     }
 
     /// Takes a text that can only be meant as a pass or an address; any, at a place that describes what texts are
@@ -131,7 +130,7 @@ package struct ReportReading {
         } else {
             return false
         }
-        if let record { reading.readRecords([record], site, at: now) }
+        if let record { reading.judgement.take([record]) }
         return true
     }
 
@@ -143,9 +142,9 @@ package struct ReportReading {
         guard isExpected || fault == nil else { return false }
         reading.ndef = message.records
         if let fault {
-            reading.note(.ndefMalformed, "\(fault)")
+            reading.judgement.note(.ndefMalformed, "\(fault)")
         } else {
-            reading.readRecords(message.records, site, at: now)
+            reading.judgement.take(message.records)
         }
         return true
     }
