@@ -47,7 +47,7 @@ enum OriginalAPI {
         OriginalItem(
             "`open(withAppKey:appId:developerId:completion:)`",
             "Opens the store, then serves the readers. One completion: `E_NOERROR` also without a reader or pcscd, "
-                + "`E_UNABLEINITIALIZE` after the cause was told. `appId` names the kiosk, `developerId` the operator; "
+                + "`E_UNABLEINITIALIZE` after the cause was reported. `appId` names the kiosk, `developerId` the operator; "
                 + "`appKey` is not used. `configure` sets the database, the passes and more before",
             "FamiliarOpeningTests.opened",
             "FamiliarOpeningTests.configured",
@@ -80,7 +80,7 @@ enum OriginalAPI {
         ),
         OriginalItem(
             "`startAutoDiscovery(numSeconds:completion:)`",
-            "Clears the favourite, waits, and tells once which readers there are; none at once without a service",
+            "Clears the favourite, waits, and reports once which readers there are; none at once without a service",
             "FamiliarReaderTests.discovery",
             "FamiliarOpeningTests.beforeOpening"
         ),
@@ -163,7 +163,7 @@ enum OriginalAPI {
         ),
         OriginalItem(
             "`UserCreation.automaticallyOnScan`, `.withSatisfied(condition:)`",
-            "The condition is asked at the tap, on the queue; a tap that it refuses is told as ignored. Comparing two does "
+            "The condition is asked at the tap, on the queue; a tap that it refuses is reported as ignored. Comparing two does "
                 + "not call them",
             "FamiliarReaderTests.ignored",
             "FamiliarValuesTests.userCreation",
@@ -213,13 +213,13 @@ enum OriginalAPI {
         OriginalItem(
             "`getExportableURLForDataSource(ofType:fileType:)`",
             "A file of mode 0600 with a name of its own in `$XDG_DOCUMENTS_DIR`, else `$XDG_DATA_HOME/clubkit/exports`; "
-                + "`nil` after the reason was told",
+                + "`nil` after the reason was reported",
             "FamiliarFileTests.export",
             "FamiliarOpeningTests.beforeOpening"
         ),
         OriginalItem(
             "`getImportedDataSource(ofType:from:)`",
-            "Reads on a thread of its own, hands out on the queue that was set, leaves the file as it is, and tells every "
+            "Reads on a thread of its own, hands out on the queue that was set, leaves the file as it is, and reports every "
                 + "failure",
             "FamiliarFileTests.generations",
             "FamiliarFileTests.failures",
@@ -305,7 +305,7 @@ enum OriginalAPI {
     private static let callbacks = [
         OriginalItem(
             "`capture(_:didNotifyArrivalForManager:result:)`, `capture(_:didNotifyRemovalForManager:result:)`",
-            "The service behind readers (pcscd) is there, or not; its error is told besides",
+            "The service behind readers (pcscd) is there, or not; its error is reported besides",
             "FamiliarReaderTests.everything",
             "FamiliarReaderTests.noService"
         ),
@@ -329,7 +329,7 @@ enum OriginalAPI {
         OriginalItem(
             "`club(_:didReceive:)` error",
             "Every failure of the store, of readers, of files and of the custom class; at a tap what is wrong with its text. "
-                + "`club(_:didReceive:)` receipt tells what became of every tap",
+                + "`club(_:didReceive:)` receipt states what became of every tap",
             "FamiliarReaderTests.failures",
             "FamiliarReaderTests.receipts",
             "FamiliarReaderTests.errorsOfCards",

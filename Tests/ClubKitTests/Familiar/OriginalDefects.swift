@@ -51,7 +51,7 @@ enum OriginalDefects {
         ),
         OriginalItem(
             "8. Using the club before `open` traps",
-            "Getters throw, everything else tells the delegate",
+            "Getters throw, everything else notifies the delegate",
             "FamiliarOpeningTests.beforeOpening",
             "ReceivingTests.notOpen"
         ),
@@ -64,13 +64,13 @@ enum OriginalDefects {
         ),
         OriginalItem(
             "10. Errors of readers and unsatisfied conditions are swallowed",
-            "Both are told: as errors, and as an event with a reason for the person at the reader",
+            "Both are reported: as errors, and as an event with a reason for the person at the reader",
             "FamiliarReaderTests.failures",
             "FamiliarReaderTests.ignored"
         ),
         OriginalItem(
             "11. Imports fail silently, on one bad row, on CRLF, on nil; the file may be gone",
-            "Rows are judged one by one, failures are told, the file stays; null and `<null>` are nil",
+            "Rows are judged one by one, failures are reported, the file stays; null and `<null>` are nil",
             "FamiliarFileTests.badRows",
             "FamiliarFileTests.generations",
             "FamiliarFileTests.nulls"
@@ -89,7 +89,7 @@ enum OriginalDefects {
         ),
         OriginalItem(
             "14. Files have no version, origin or checksum, and are told by their extension alone",
-            "The club's own form has all of them; the content tells where the extension does not",
+            "The club's own form has all of them; the content decides where the extension does not",
             "ClubFileTests.isRefusedWhenAnyByteWasChanged",
             "TransferRoundTripTests.aClubsFileMovesEverything",
             "MemberImportTests.findsTheForm"

@@ -127,7 +127,7 @@ extension OriginalDefects {
         ),
         OriginalItem(
             "8. Totals only: no windows, calendar, order, reason, or way to look",
-            "Windows, calendar rules, any and all, priority, groups of which one happens; a decision tells what fails and when it could be",
+            "Windows, calendar rules, any and all, priority, groups of which one happens; a decision lists what fails and when it could be",
             "ScenarioRuleTests.rollingEvents",
             "ClubScenarioTests.exclusive",
             "ScenarioDecisionTests.decision"

@@ -56,7 +56,7 @@ extension OriginalAPI {
         ),
         OriginalItem(
             "`WKTableViewCell<P>`, `WKCollectionViewCell<P>`: `reuseIdentifier`, `presenter`, `configure(with:)`",
-            "`RowView`: `presenter`, `configure(with:)`, `detach()`. Rows are told apart by their class",
+            "`RowView`: `presenter`, `configure(with:)`, `detach()`. Rows are distinguished by their class",
             "RowTests.reuse",
             "RowTests.kinds"
         ),

@@ -99,7 +99,7 @@ extension OriginalDefects {
     static let siren = [
         OriginalItem(
             "1. Links and actions that are kept have no age",
-            "They become stale as the server says, which the answer tells; `refresh` asks whether they hold",
+            "They become stale as the server states, which the answer reports; `refresh` asks whether they hold",
             "SirenStoreTests.freshnessIsTheServers",
             "SirenStoreTests.whatIsKeptIsRefreshed"
         ),
