@@ -73,7 +73,17 @@ public struct BERTLV: Sendable, Hashable {
     /// - Parameter path: tags from the outside in, beginning with this object's children; empty returns this object.
     public func find(_ path: BERTag...) -> BERTLV? { find(path[...]) }
 
-    fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? { path.isEmpty ? self : objects.find(path) }
+    private func find(_ path: ArraySlice<BERTag>) -> BERTLV? { path.isEmpty ? self : Self.find(path, among: objects) }
+
+    /// Of several objects with the next tag, the first that leads to the end is taken.
+    ///
+    /// It takes an array, since what is generic over sequences is not specialized for other modules.
+    fileprivate static func find(_ path: ArraySlice<BERTag>, among objects: [BERTLV]) -> BERTLV? {
+        for object in objects where object.tag == path.first {
+            if let found = object.find(path.dropFirst()) { return found }
+        }
+        return nil
+    }
 
     /// The bytes of the object, with the shortest length field.
     ///
@@ -86,12 +96,7 @@ extension Sequence<BERTLV> {
     /// The first object at the end of a path that begins among these objects.
     ///
     /// - Parameter path: tags from the outside in, such as `0x6F, 0xA5, 0xBF0C`.
-    public func find(_ path: BERTag...) -> BERTLV? { find(path[...]) }
-
-    /// Of several objects with the next tag, the first that leads to the end is taken.
-    fileprivate func find(_ path: ArraySlice<BERTag>) -> BERTLV? {
-        lazy.filter { $0.tag == path.first }.compactMap { $0.find(path.dropFirst()) }.first { _ in true }
-    }
+    public func find(_ path: BERTag...) -> BERTLV? { BERTLV.find(path[...], among: Array(self)) }
 
     /// The bytes of the objects, one after the other.
     public func encoded() throws(BERTLVError) -> [UInt8] {
@@ -118,13 +123,12 @@ public struct BERTag: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     }
 
     /// The bytes, 1 to 4.
-    public var bytes: [UInt8] {
-        let all = rawValue.bigEndianBytes
-        return Array(all.dropLast().drop { $0 == 0 }) + all.suffix(1)
-    }
+    public var bytes: [UInt8] { Array(rawValue.bigEndianBytes.suffix(count)) }
+
+    private var count: Int { max(1, (UInt32.bitWidth + 7 - rawValue.leadingZeroBitCount) / 8) }
 
     /// Whether the object's value is made of objects (bit 6 of the first byte).
-    public var isConstructed: Bool { bytes[0] & 0x20 != 0 }
+    public var isConstructed: Bool { rawValue >> UInt32(8 * (count - 1)) & 0x20 != 0 }
 
     /// Whether the bytes are one whole tag: not the padding byte 00, and exactly as long as they state.
     public var isValid: Bool {
