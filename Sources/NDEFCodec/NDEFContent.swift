@@ -67,7 +67,9 @@ extension NDEFRecord {
             throw NDEFError(.payloadTooLong, at: limits.payload, value: payload.count)
         }
         if let fault = payloadFault(isStrict: mode == .strict, limits: limits) { throw fault }
-        if tnf == .wellKnown, let content = try connectionContent(mode: mode, limits: limits) { return content }
+        if tnf == .wellKnown, type.count > 1, let content = try connectionContent(mode: mode, limits: limits) {
+            return content
+        }
         return checkedContent(mode: mode, limits: limits)
     }
 

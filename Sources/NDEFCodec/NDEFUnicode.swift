@@ -6,14 +6,14 @@ enum NDEFUnicode {
     static func firstFaultInUTF8(_ bytes: Bytes) -> Int? {
         let raw = UnsafeRawBufferPointer(bytes)
         let count = bytes.count
+        func isASCII(_ index: Int) -> Bool {
+            raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+        }
         var index = 0
         while index < count {
-            // Eight ASCII characters at a time.
-            while count - index >= 8,
-                raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-            {
-                index += 8
-            }
+            // Eight ASCII characters at a time; the last eight may overlap those before.
+            while count - index >= 8, isASCII(index) { index += 8 }
+            if count >= 8, count - index < 8, isASCII(count - 8) { return nil }
             while index < count, bytes[index] < 0x80 { index += 1 }
             guard index < count else { return nil }
             let length = lengthOfCharacter(in: bytes, at: index)
