@@ -37,6 +37,7 @@ extension AsyncParsableCommand {
             var error = error
             let arguments = Array(CommandLine.arguments.dropFirst())
             let options = arguments.prefix { $0 != "--" }
+            if exitCode(for: error) != .success, let unknown = unknownCommand(in: arguments) { error = unknown }
             // Help and versions end this way too, with 0.
             if exitCode(for: error) != .success, options.contains("--json") {
                 // A command that has only other commands does not know the option, which is not what is wrong.
@@ -52,6 +53,25 @@ extension AsyncParsableCommand {
             }
             exit(withError: error)
         }
+    }
+
+    /// What is wrong with arguments that have something else where a command should be. The parser reports only that
+    /// they are unexpected.
+    private static func unknownCommand(in arguments: [String]) -> ValidationError? {
+        var command: any ParsableCommand.Type = self
+        for word in arguments {
+            let commands = command.configuration.subcommands
+            guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
+            if let named = commands.first(where: { $0._commandName == word }) {
+                command = named
+                continue
+            }
+            let nearest = commands.map { ($0._commandName, $0._commandName.difference(from: word).count) }
+                .min { $0.1 < $1.1 }
+            let advice = nearest.flatMap { $0.1 <= 2 ? " Did you mean '\($0.0)'?" : nil } ?? ""
+            return ValidationError("There is no command '\(word)'.\(advice)")
+        }
+        return nil
     }
 }
 

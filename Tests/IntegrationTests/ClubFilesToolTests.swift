@@ -198,6 +198,18 @@ struct ClubFilesToolTests {
         #expect(!FileManager.default.fileExists(atPath: club.database))
     }
 
+    @Test("A file that is no database is named, and left alone")
+    func noDatabase() async throws {
+        let file = try club.scratch.write(String(repeating: "This is a letter.\n", count: 100), to: "letter.txt")
+        let outcome = try await Tool.clubctl.start(["members", "list", "--database", file]).finish()
+        #expect(outcome.status == 65)
+        #expect(
+            outcome.messages.hasPrefix(
+                "clubctl: could not open the member database \(file): the file is no database of a club"
+            )
+        )
+    }
+
     @Test("A backup that was killed leaves nothing after the next one")
     func killedBackup() async throws {
         _ = try await club.json("members", "add", "A", "--field", "notes=" + String(repeating: "x", count: 60_000))

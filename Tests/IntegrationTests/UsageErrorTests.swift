@@ -18,7 +18,9 @@ struct UsageErrorTests {
         ("readerctl", ["scan", "--frobnicate"], "--frobnicate"),
         ("readerctl", ["uid"], "Missing expected argument"),
         ("readerctl", ["scan", "--timeout", "0"], "--timeout"),
-        ("readerctl", ["ndef", "frobnicate"], "frobnicate"),
+        ("readerctl", ["ndef", "frobnicate"], "There is no command 'frobnicate'."),
+        ("readerctl", ["repaly", "x"], "There is no command 'repaly'. Did you mean 'replay'?"),
+        ("readerctl", ["capture", "chek", "x"], "There is no command 'chek'. Did you mean 'check'?"),
     ]
 
     private func tool(_ name: String) -> Tool { name == "clubctl" ? .clubctl : .readerctl }

@@ -38,7 +38,7 @@ struct MessageOptions: ParsableArguments, Sendable {
                 something new, 3 nothing is new, 4 it declines, which lets the next take it; anything else failed, for \
                 the reason in the last line of its standard error. A program for a type that the kiosk knows by itself \
                 takes the kiosk's place, which has its turn only where the program declines. If the kiosk is killed, the \
-                message comes again, perhaps while the program that nobody ended still works on it: \
+                message comes again, perhaps while the first run of the program still works on it: \
                 CLUBKIT_MESSAGE_ID is the same then.
                 """,
             valueName: "type=program"

@@ -38,7 +38,7 @@ extension MemberStore {
             return UpgradeReport()
         }
         var report = UpgradeReport()
-        report.steps = try ClubError.wrapping(attempt) { try pending(path, configuration) }
+        report.steps = try ClubError.wrapping("open the member database \(path)") { try pending(path, configuration) }
         guard !report.steps.isEmpty else {
             WorkFolder.removeLeftovers(beside: path)
             return report
