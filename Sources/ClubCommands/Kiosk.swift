@@ -19,10 +19,10 @@ struct Kiosk: ToolCommand {
             JSON: each tap is a line with event "scan", followed by what became of it: created, visit, repeat (inside \
             the cooldown: acknowledged, not counted), ignored or rejected, each with at, id, reader and, where there \
             is one, member (userId, username, timeStampAdded, numVisits, timeStampOfLastVisit, custom fields); reason \
-            and reasonCode say why a tap was ignored or rejected; notices (words) what the member should know besides, \
+            and reasonCode state why a tap was ignored or rejected; notices (words) what the member should know besides, \
             such as that the membership ends soon; duplicate \
             (true) of a tap that was received before, and not counted again; error has code and message. What this process changes otherwise is \
-            told too: created, updated and visit (update says why: manualVisit, undo, edit, merge), deleted, imported \
+            reported too: created, updated and visit (update has the reason: manualVisit, undo, edit, merge), deleted, imported \
             and merged (report). With --scenarios, what a visit brings follows it as event "scenario": id (to redeem \
             it by), scenario (its identifier), number (how many times it counts by then), state, visit (the id of the tap), \
             subject (if it is no member), title, message. Each message that was taken is event "routed": id, type, \
@@ -34,7 +34,7 @@ struct Kiosk: ToolCommand {
             replay takes no messages but those of its cards.
 
             While the kiosk is in maintenance (--maintenance, or the message "state") cards are read and shown, and \
-            each tap is told as ignored with the reasonCode maintenance: nothing is counted, and nobody becomes a \
+            each tap is reported as ignored with the reasonCode maintenance: nothing is counted, and nobody becomes a \
             member.
 
             Once a day a snapshot of the database is made, checked and kept beside it, the latest seven \
@@ -79,7 +79,7 @@ struct Kiosk: ToolCommand {
     @Option(
         name: .customLong("scenarios"),
         help: ArgumentHelp(
-            "Let visits bring what this file says: YAML or JSON; 'clubctl scenarios' checks and explains it.",
+            "Let visits bring what this file lists: YAML or JSON; 'clubctl scenarios' checks and explains it.",
             valueName: "file"
         ),
         completion: .file(extensions: ["yaml", "yml", "json"])
@@ -123,13 +123,13 @@ struct Kiosk: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "From how many days before the end of a membership a tap says so; 0 says nothing.",
+            "From how many days before the end of a membership a tap announces it; 0 for never.",
             valueName: "days"
         )
     )
     var expiryWarning = 14
 
-    @Option(help: ArgumentHelp("From how few visits that are left a tap says so.", valueName: "visits"))
+    @Option(help: ArgumentHelp("From how few visits that are left a tap announces it.", valueName: "visits"))
     var visitsWarning = 2
 
     @Option(
@@ -159,7 +159,7 @@ struct Kiosk: ToolCommand {
             throw ValidationError("--start, --seed, --strict and --realtime go with --replay.")
         }
         if recording != nil, readers.recordings != nil {
-            throw ValidationError("--replay and --reader replay: are two ways to say the same; give one of them.")
+            throw ValidationError("--replay and --reader replay: have the same meaning; give one of them.")
         }
         if recording != nil, let live = readers.chosen.first(where: \.isLive) {
             throw ValidationError("--reader \(live) means live readers; with --replay, name a reader of the recording.")

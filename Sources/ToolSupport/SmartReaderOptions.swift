@@ -8,7 +8,7 @@ package struct SmartReaderOptions: ParsableArguments, Sendable {
         help: ArgumentHelp(
             "What a template of the readers looks for, as 1=D1; may be given several times.",
             discussion: """
-                A line tells the number of the template, 1 to 4, that read the card. The code behind it is that of the \
+                A line has the number of the template, 1 to 4, that read the card. The code behind it is that of the \
                 reader's register 03t0: D1 for Apple VAS, D2 for Google Smart Tap, 4E for NDEF. Without it a pass that is \
                 a mere word names no member.
                 """,
@@ -54,7 +54,7 @@ package struct SmartReaderOptions: ParsableArguments, Sendable {
         }
         var numbers: Set<UInt8> = []
         for template in templates where !numbers.insert(template.number).inserted {
-            throw ValidationError("--smart-reader-template says twice what template \(template.number) looks for.")
+            throw ValidationError("--smart-reader-template has twice what template \(template.number) looks for.")
         }
     }
 

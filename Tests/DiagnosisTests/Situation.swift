@@ -126,7 +126,7 @@ struct Situation: Sendable {
             try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
             try $0.daemon(readers: [])
         },
-        Situation("usb.reader", "the same, and libnfc is told of a line that is not there", .cannotTell, "see nfc.conf")
+        Situation("usb.reader", "the same, and libnfc is set to a line that is not there", .cannotTell, "see nfc.conf")
         {
             try $0.usb("046d:c31c", interfaces: [("03", "usbhid")])
             try $0.daemon(readers: [])
@@ -221,7 +221,7 @@ struct Situation: Sendable {
             try $0.write("/etc/default/pcscd", "PCSCLITE_FILTER_IGNORE_READER_NAMES=SpringCard\n")
             try $0.daemon(readers: [])
         },
-        Situation("driver.ignored", "a filter in /etc/default/pcscd", .warning, "told to ignore") {
+        Situation("driver.ignored", "a filter in /etc/default/pcscd", .warning, "set to ignore") {
             try $0.write("/etc/default/pcscd", "PCSCLITE_FILTER_IGNORE_READER_NAMES=SpringCard\n")
         },
     ]

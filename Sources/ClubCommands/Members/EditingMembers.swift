@@ -59,7 +59,7 @@ struct MembersAdd: DatabaseCommand {
         commandName: "add",
         abstract: "Adds a member who has not been here yet.",
         discussion: """
-            The database is created if it is missing, and standard error says so. Exit code 1 if there is such a member already.
+            The database is created if it is missing, which is reported on standard error. Exit code 1 if there is such a member already.
 
             \(MemberLine.keys)
 
@@ -145,7 +145,7 @@ struct MembersNotes: MemberChange {
         commandName: "notes",
         abstract: "Replaces the staff's notes on a member.",
         discussion: """
-            An empty text takes them away; '-' reads them from standard input. The log says that they were changed, not \
+            An empty text takes them away; '-' reads them from standard input. The log notes that they were changed, not \
             what they are; 'history' shows what they were before.
 
             \(MemberLine.keys)

@@ -9,7 +9,7 @@ struct MembersBlock: MemberChange {
         abstract: "Lets a member in no more.",
         discussion: """
             The reason (--reason) is kept for the desk and shown at the reader, for whoever stands there to read; \
-            without one, a tap says only that the membership is blocked.
+            without one, a tap reports only that the membership is blocked.
 
             \(MemberLine.keys)
 
@@ -54,7 +54,7 @@ struct MembersExpiry: MemberChange {
         commandName: "expiry",
         abstract: "Sets when a membership ends.",
         discussion: """
-            From then on taps are rejected; in the days before they say that the end is near.
+            From then on taps are rejected; in the days before they announce the end.
 
             \(MemberLine.keys)
 
@@ -142,9 +142,9 @@ struct MembersPack: MemberChange {
 struct MembersVisit: MemberDisplay {
     static let configuration = CommandConfiguration(
         commandName: "visit",
-        abstract: "Counts a visit that no card told of.",
+        abstract: "Counts a visit for which no card was read.",
         discussion: """
-            It counts whatever the cooldown, a block or the end of the membership say, and is marked as recorded by \
+            It counts despite the cooldown, a block and the end of the membership, and is marked as recorded by \
             hand. It wants a reason. With --scenarios it brings what a visit of the card would have brought, if it is \
             the latest of the member; else scenarios count it for the member, and it brings nothing by itself.
 
@@ -162,7 +162,7 @@ struct MembersVisit: MemberDisplay {
     @Option(help: ArgumentHelp("When it was; now by default.", discussion: DateArgument.form, valueName: "date"))
     var at: DateArgument?
     @Option(
-        help: ArgumentHelp("Let the visit bring what this file says: YAML or JSON.", valueName: "file"),
+        help: ArgumentHelp("Let the visit bring what this file lists: YAML or JSON.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml", "json"])
     )
     var scenarios: String?

@@ -42,7 +42,7 @@ struct MembersDuplicates: ClubCommand {
         commandName: "duplicates",
         abstract: "Finds members who may be one person, the most telling pairs first.",
         discussion: """
-            Nothing is changed: 'members merge' makes one member of two, 'members distinct' says that they are two \
+            Nothing is changed: 'members merge' makes one member of two, 'members distinct' records that they are two \
             persons.
 
             JSON keys of a pair: first (who has been a member for longer), second (both with the keys of 'members \
@@ -80,7 +80,7 @@ struct MembersDuplicates: ClubCommand {
 struct MembersDistinct: ClubCommand {
     static let configuration = CommandConfiguration(
         commandName: "distinct",
-        abstract: "Says that two members are two persons, so that 'duplicates' names them no more.",
+        abstract: "Records that two members are two persons, so that 'duplicates' names them no more.",
         discussion: "JSON keys: distinct (the two identifiers)."
     )
 

@@ -62,7 +62,7 @@ struct InboxList: ClubCommand {
     @Option(help: ArgumentHelp("Only those in this state: pending, done or dead.", valueName: "state"))
     var state: InboxEntry.State?
     @OptionGroup var latest: LimitOption
-    @Flag(help: "Show people what the messages say, too; JSON always has it.")
+    @Flag(help: "Show people the content of the messages, too; JSON always has it.")
     var payload = false
 
     func perform(_ club: Club, _ out: Output) async throws {

@@ -34,7 +34,7 @@ struct MessageOptions: ParsableArguments, Sendable {
             "Run a program for each message of this type; repeatable.",
             discussion: """
                 It gets the payload as JSON on standard input, and CLUBKIT_MESSAGE_ID, CLUBKIT_MESSAGE_TYPE, \
-                CLUBKIT_MESSAGE_SOURCE and CLUBKIT_KIOSK_STATE in its environment. Its exit status says what became of the message: 0 there is \
+                CLUBKIT_MESSAGE_SOURCE and CLUBKIT_KIOSK_STATE in its environment. Its exit status reports what became of the message: 0 there is \
                 something new, 3 nothing is new, 4 it declines, which lets the next take it; anything else failed, for \
                 the reason in the last line of its standard error. A program for a type that the kiosk knows by itself \
                 takes the kiosk's place, which has its turn only where the program declines. If the kiosk is killed, the \

@@ -34,7 +34,7 @@ struct Route: DatabaseCommand {
     var wait = false
     @Option(help: "The message's type; with --payload, in place of a file.")
     var type: String?
-    @Option(help: ArgumentHelp("What the message says: an object of JSON.", valueName: "json"))
+    @Option(help: ArgumentHelp("The content of the message: an object of JSON.", valueName: "json"))
     var payload: String?
     @Argument(help: "A file with a message on each line; '-' is standard input.", completion: .file())
     var file: String?

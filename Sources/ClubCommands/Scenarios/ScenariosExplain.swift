@@ -8,7 +8,7 @@ struct ScenariosExplain: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract:
-            "Says of each scenario whether it is due for a member as things are, and if not, why not and when next.",
+            "Shows of each scenario whether it is due for a member as things are, and if not, why not and when next.",
         discussion: """
             It is about those of the member, of the groups that the member's tags make, and of the kiosk, and changes \
             nothing. What another visit would bring shows 'scenarios test'.

@@ -8,7 +8,7 @@ struct ScenariosRedeem: ClubCommand {
         commandName: "redeem",
         abstract: "Records that a member has got what a scenario promised; once.",
         discussion: """
-            A second time exits with 1, and says when and by whom it was redeemed. 'scenarios history' shows the \
+            A second time exits with 1, and reports when and by whom it was redeemed. 'scenarios history' shows the \
             identifiers, and who redeemed what; 'kiosk --json' has the identifiers too.
 
             JSON keys: \(ExecutionText.keys)

@@ -9,7 +9,7 @@ struct Export: ClubCommand {
         discussion: """
             userList (.musrl) and csv (.mucsv, .csv) hold the members with their totals, in the forms of the original \
             library; clubkit (.clubkit) holds everything that the club knows, for moving it to another kiosk without \
-            loss. Without --type the name of the file tells the form. The file appears when it is whole, and only this \
+            loss. Without --type the name of the file decides the form. The file appears when it is whole, and only this \
             user may read it.
 
             JSON keys (not with '-'): file, format, members, rows, bytes, columns, emptyColumns (those that \

@@ -11,15 +11,15 @@ struct Import: DatabaseCommand {
         abstract: "Takes in the members of a file.",
         discussion: """
             Reads user lists (.musrl), CSV (.mucsv, .csv) and the club's own files (.clubkit); of standard input ('-') \
-            the beginning tells which it is, or --type. Unknown members are \
+            the beginning shows which it is, or --type. Unknown members are \
             added. Members who are there stay as they are; with --merge, both are taken together: visits are never \
             counted twice, of names and fields the latest counts, and what is overruled is kept. With --overwrite the \
             names and fields of the file count as said now, for somebody who corrected them in a spreadsheet; of two rows \
             of one member the first one counts.
 
             The file is never changed, and the same file again changes nothing. Rows that cannot be read keep no other \
-            row out: they are told, and the exit code is 65 although the others were taken. Rows that must not be \
-            taken, since the member was erased or deleted later, are told too and are no failure. 65 is also a file \
+            row out: they are reported, and the exit code is 65 although the others were taken. Rows that must not be \
+            taken, since the member was erased or deleted later, are reported too and are no failure. 65 is also a file \
             that cannot be read at all. An interrupted import (130) has whole rows; the same command does the rest.
 
             JSON: for each row event "row", row (line or element of the file), userId, outcome (created, changed, \
@@ -41,7 +41,7 @@ struct Import: DatabaseCommand {
     @OptionGroup var action: ActionOptions
     @Flag(help: "Say what would happen, with --json row by row, and change nothing.")
     var dryRun = false
-    @Flag(help: "Merge what the file says of members who are there.")
+    @Flag(help: "Merge what the file has of members who are there.")
     var merge = false
     @Flag(help: "Merge, and let the names and fields of the file count as said now.")
     var overwrite = false
@@ -61,7 +61,7 @@ struct Import: DatabaseCommand {
         }
     )
     var map: [ColumnMapping] = []
-    @Option(help: "The form of the file, if its name and content do not tell it.")
+    @Option(help: "The form of the file, if its name and content do not show it.")
     var type: TransferFormat?
     @Argument(
         help: "The file; '-' is standard input.",

@@ -27,7 +27,7 @@ extension MachineDiagnosis {
         case nil:
             checks = databaseChecks("", snapshots).map { check in
                 Check(id: check.id, title: check.title, looksAt: check.looksAt, explanation: check.explanation) { _ in
-                    .cannotTell("Where the club is, the kiosk's file does not say: see club.configuration.")
+                    .cannotTell("The kiosk's file does not name the club: see club.configuration.")
                 }
             }
         }

@@ -90,7 +90,7 @@ extension MachineDiagnosis {
         },
         Check(
             id: "driver.ignored",
-            title: "pcscd is not told to ignore the reader",
+            title: "pcscd is not set to ignore the reader",
             looksAt: "PCSCLITE_IGNORE in udev's database, PCSCLITE_FILTER_IGNORE_READER_NAMES in /etc/default/pcscd",
             explanation:
                 "A rule for udev, or pcscd's environment, can leave a reader to another program, such as libnfc."
@@ -112,8 +112,8 @@ extension MachineDiagnosis {
                 return Finding(
                     isCause ? .broken : .warning,
                     isCause
-                        ? "pcscd is told to ignore readers, and serves none: \(reader?.text ?? "") is connected."
-                        : "pcscd is told to ignore some readers.",
+                        ? "pcscd is set to ignore readers, and serves none: \(reader?.text ?? "") is connected."
+                        : "pcscd is set to ignore some readers.",
                     evidence: [filter],
                     remedy: [
                         .instruction("Remove that line from /etc/default/pcscd if it means this reader.")

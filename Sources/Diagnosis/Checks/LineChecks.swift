@@ -54,7 +54,7 @@ extension MachineDiagnosis {
                 let properties = machine.udevProperties(line)
                 return properties["ID_MM_PORT_IGNORE"] != "1" && properties["ID_MM_DEVICE_IGNORE"] != "1"
             }
-            guard let line = open.first else { return .fine("ModemManager is told to leave the reader's line alone.") }
+            guard let line = open.first else { return .fine("ModemManager is set to leave the reader's line alone.") }
             return .warning(
                 "ModemManager tries modem commands on the reader's line \(line) whenever it is plugged in.",
                 remedy: [

@@ -97,7 +97,7 @@ extension MachineDiagnosis {
             let tried = report.lines.filter { $0.step == .device && !$0.begins }
             if let silent = tried.first(where: { $0.code == UInt32(ENODEV) })?.name {
                 return .broken(
-                    "libnfc is told to use \(silent), and nothing answers there.",
+                    "libnfc is set to use \(silent), and nothing answers there.",
                     evidence: evidence,
                     remedy: [
                         .instruction("Connect the reader, and look whether its switches are set to this kind of line."),

@@ -283,7 +283,7 @@ extension MachineDiagnosis {
                     return .note("libnfc has \(reader.text); pcscd does not serve it.")
                 }
                 if machine.readerFilter != nil {
-                    return .cannotTell("pcscd is told to ignore some readers: see driver.ignored.")
+                    return .cannotTell("pcscd is set to ignore some readers: see driver.ignored.")
                 }
                 return .broken(
                     "\(reader.text) is on the USB bus, and pcscd does not serve it.",

@@ -14,7 +14,7 @@ extension MachineDiagnosis {
                 "\(KioskFile.standardPath), or the file of \(KioskFile.variable); what it names; the service's unit",
             explanation: "A wrong word in it, or a file that it names and is not there, keeps the kiosk from opening."
         ) { machine in
-            guard let path else { return .fine("The kiosk has no file: its options say all.") }
+            guard let path else { return .fine("The kiosk has no file: its options are all there is.") }
             let faults: [String]
             do {
                 let file = try machine.asUser { try KioskFile(path: path, root: machine.root) }

@@ -188,7 +188,7 @@ extension KioskFile.Key {
             initial: "none",
             example: "scenarios.yaml",
             content: .scenarios,
-            "The file that says what visits bring: rewards, stamp cards, tiers."
+            "The file of what visits bring: rewards, stamp cards, tiers."
         ),
         .init(
             "cooldownSeconds",
@@ -204,7 +204,7 @@ extension KioskFile.Key {
             .whole(0...3660),
             initial: "14",
             example: "14",
-            "From how many days before the end of a membership a tap says so; 0 says nothing."
+            "From how many days before the end of a membership a tap announces it; 0 for never."
         ),
         .init(
             "visitsWarning",
@@ -212,7 +212,7 @@ extension KioskFile.Key {
             .whole(0...1_000_000),
             initial: "2",
             example: "2",
-            "From how few visits that are left of a pack a tap says so."
+            "From how few visits that are left of a pack a tap announces it."
         ),
         .init(
             "retentionDays",

@@ -6,10 +6,10 @@ import ToolSupport
 struct CaptureCheck: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Says what is in capture files, and what a reviewer would ask about.",
+        abstract: "Describes capture files, and what a reviewer would ask about.",
         discussion: """
-            Exit code 0 if all files are well formed, warnings or not; 65 if one is malformed (its line and column are \
-            told), 66 if one is missing.
+            Exit code 0 if all files are well formed, warnings or not; 65 if one is malformed (with its \
+            line and column), 66 if one is missing.
 
             EXAMPLES
               readerctl capture check tap.capture

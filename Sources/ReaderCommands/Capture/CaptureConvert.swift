@@ -12,7 +12,7 @@ struct CaptureConvert: ReportingCommand {
             libnfc: what a program prints with LIBNFC_LOG_LEVEL=3. A transcript: commands and answers behind marks such \
             as '>' and '<', as scriptor, opensc-tool, pyscard, 'readerctl apdu' and people write them.
 
-            Lines that say nothing of a conversation are skipped and counted. Malformed bytes are an error with line and \
+            Lines that are not part of a conversation are skipped and counted. Malformed bytes are an error with line and \
             column (exit code 65). What cards said is kept as it is: redact it before it is given away.
 
             EXAMPLES

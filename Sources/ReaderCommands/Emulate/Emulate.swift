@@ -10,7 +10,7 @@ struct Emulate: ReportingCommand {
         discussion: """
             The card is a new one (--card; --list-cards shows the kinds), one that was recorded (--capture), or one \
             from a memory dump (--image: of nfc-mfclassic, nfc-mfultralight, Flipper or Proxmark). A FILE alone is a \
-            capture or an image; its content tells. --phone is a phone whose pass is made for the keys of --passes. The cards of a capture come one after the other, each tap the next.
+            capture or an image, as its content shows. --phone is a phone whose pass is made for the keys of --passes. The cards of a capture come one after the other, each tap the next.
 
             --via pcscd puts it on the virtual reader of vsmartcard, --via pn532 on a simulated PN532 board that \
             libnfc opens, and --via smart-reader lets a simulated S550 on a serial line report it: it comes and goes all \

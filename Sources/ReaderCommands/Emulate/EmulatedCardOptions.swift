@@ -43,7 +43,7 @@ struct EmulatedCardOptions: ParsableArguments, Sendable {
         }
         let bytes = try await InputFile.read(path)
         if capture != nil || (image == nil && Self.isCapture(bytes)) {
-            guard card == nil else { throw ValidationError("--card says what an image is of; \(path) is a capture.") }
+            guard card == nil else { throw ValidationError("--card is for an image; \(path) is a capture.") }
             return try recorded(Capture(parsing: bytes, file: path), path)
         }
         return [try imaged(bytes, path)]

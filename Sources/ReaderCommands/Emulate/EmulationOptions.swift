@@ -33,7 +33,7 @@ struct EmulationOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             "The form of a Smart Reader's lines: \(SmartReaderFormat.allCases.map(\.rawValue).joined(separator: ", ")).",
-            discussion: "Lines of mk1 and plain cannot tell that a card left: the same one within 4 s is one tap.",
+            discussion: "Lines of mk1 and plain do not show that a card left: the same one within 4 s is one tap.",
             valueName: "format"
         )
     )

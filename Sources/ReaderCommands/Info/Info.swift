@@ -5,9 +5,9 @@ import ToolSupport
 
 struct Info: ReportingCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tells everything that is known of the card on a reader.",
+        abstract: "Shows everything that is known of the card on a reader.",
         discussion: """
-            Each part stands for itself: one that cannot be read says why, and the others come all the same. Nothing \
+            Each part stands for itself: one that cannot be read states why, and the others come all the same. Nothing \
             is written, no key is tried but the public ones of MIFARE Classic, and payment cards and identity documents \
             are recognised and left alone. No answer of a card proves what it is.
 
@@ -19,10 +19,10 @@ struct Info: ReportingCommand {
             JSON: one object with event ("info"), at, and the parts that apply:
               reader     name, backend, serial, longestCommand, longestResponse, extendedLength, readerCommands,
                          missingTechnologies (of libnfc)
-              phonePasses  annotations (supported, notSupported, unknown: whether the reader can tell phones that passes
+              phonePasses  annotations (supported, notSupported, unknown: whether the reader can announce to phones that passes
                          are wanted), and findings (code, what, consequence, advice)
               atr        bytes, card, technology, protocols, historicalBytes, tckValid, warnings
-              facts      what else the reader told, name to hexadecimal
+              facts      what else the reader reported, name to hexadecimal
               uid        as 'readerctl uid' prints it
               product    name, family, memory, certainty (certain, likely, possible), use, technology, tagType, and
                          evidence (source, finding)

@@ -12,7 +12,7 @@ extension NDEFCommands {
                 card on the reader is not locked. Without --confirm and without a terminal to ask on, it is a usage \
                 error (64).
 
-                Type 4 cards say in their capability container that nobody may write. Some go on taking writes to the \
+                Type 4 cards state in their capability container that nobody may write. Some go on taking writes to the \
                 container, and a program that ignores the standard can unlock these: it is tried, without changing \
                 anything, and said. Take a card that keeps the lock itself where that matters.
 
@@ -71,7 +71,7 @@ extension NDEFCommands {
 
         private static func ask(_ card: CardOnReader, _ content: TagContent, _ out: Output) throws -> CardUID {
             guard let uid = card.uid else {
-                throw ToolFailure("The reader does not tell which card it has; it cannot be locked.")
+                throw ToolFailure("The reader does not report which card it has; it cannot be locked.")
             }
             let name = card.channel.facts.atr.flatMap { try? ATR($0) }?.cardName ?? content.type?.name ?? "card"
             out.message(

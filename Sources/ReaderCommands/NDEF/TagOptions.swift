@@ -29,7 +29,7 @@ struct TagAccessOptions: ParsableArguments, Sendable {
     var keyB = false
 
     func validate() throws {
-        if keyB, key == nil { throw ValidationError("--key-b says which key --key is.") }
+        if keyB, key == nil { throw ValidationError("--key-b needs --key.") }
         if password == "-", key == "-" { throw ValidationError("Only one of --password and --key can be asked for.") }
     }
 
@@ -78,7 +78,7 @@ struct TagAccess: Sendable {
     /// - Parameter usesCardKey: whether ``cardKey`` is of use for what shall be done with the tag.
     func open(_ card: CardOnReader, usesCardKey: Bool = false) throws -> any NDEFTag {
         guard let tag = try TagReader.open(over: card.channel, limits: .maximum) else {
-            throw ToolFailure("The card on the reader is no tag for NDEF messages. 'readerctl info' tells what it is.")
+            throw ToolFailure("The card on the reader is no tag for NDEF messages. 'readerctl info' shows what it is.")
         }
         if let key {
             guard tag.type == .mifareClassic else {

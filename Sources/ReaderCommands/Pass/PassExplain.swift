@@ -10,13 +10,13 @@ struct PassExplain: ReportingCommand {
             Under each line of the capture stands what it is, and under that its parts, each with its place and length in \
             the message, its name, what it holds and what that means: data objects, NDEF records, fields, status words. It \
             knows the passes of Apple and Google wallets, NDEF tags, DESFire cards, commands to readers, and the frames by \
-            which cards and phones are looked for. What it does not know it says so.
+            which cards and phones are looked for. What it does not know it marks as unknown.
 
             What is in the capture is shown, members' identifiers included; long values are cut, unless --full is given, \
             and whole in JSON. Keys and passwords are left out, but those that everybody knows. What is encrypted stays so. \
             To give a capture to somebody, see 'readerctl capture redact'.
 
-            Exit code 0 if the capture is well formed, 65 if it is malformed (its line and column are told), 66 if it is \
+            Exit code 0 if the capture is well formed, 65 if it is malformed (with its line and column), 66 if it is \
             missing.
 
             EXAMPLES

@@ -6,9 +6,9 @@ import ToolSupport
 struct PassRead: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "Reads the passes of the phone or card on a reader, and tells what each step gave.",
+        abstract: "Reads the passes of the phone or card on a reader, and shows what each step returned.",
         discussion: """
-            Without --passes it tells which wallet answers, and what cards say that need no key. What was presented \
+            Without --passes it shows which wallet answers, and the content of cards that need no key. What was presented \
             before is not remembered, so a tap may be read again. Exit code 0 if a pass names a member, 1 if none does.
 
             EXAMPLES

@@ -12,12 +12,12 @@ struct PassSDM: AsyncParsableCommand {
 
     struct Verify: ReportingCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Says whether a tag signed an address, and what it says.",
+            abstract: "Checks whether a tag signed an address, and shows what the address holds.",
             discussion: """
                 Layout and keys come from a configuration, whose first part for the address counts, or from options. \
                 Whether the counter has grown since the last tap is not checked here.
 
-                Exit code 0 if the signature is right, 1 if it is wrong, 65 if the address is not as the layout says or \
+                Exit code 0 if the signature is right, 1 if it is wrong, 65 if the address is not as the layout requires or \
                 a key is none, 66 if a file is missing.
 
                 EXAMPLES
@@ -25,7 +25,7 @@ struct PassSDM: AsyncParsableCommand {
                   readerctl pass sdm verify --file-key file.key --uid uid --counter ctr --mac cmac 'https://…'
                   readerctl pass sdm verify --file-key file.key --meta-key meta.key --picc picc_data --mac cmac 'https://…'
 
-                JSON keys: event ("sdm"), valid (true), uid, counter, fileData (hexadecimal); what the tag does not tell \
+                JSON keys: event ("sdm"), valid (true), uid, counter, fileData (hexadecimal); what the tag omits \
                 is absent.
                 """
         )
@@ -82,8 +82,8 @@ struct PassSDM: AsyncParsableCommand {
                 ],
                 text: """
                     signature  right
-                    uid        \(uid ?? "not told")
-                    counter    \(tap.counter.map(String.init) ?? "not told")
+                    uid        \(uid ?? "not stated")
+                    counter    \(tap.counter.map(String.init) ?? "not stated")
                     """ + (tap.fileData.map { "\nfile data  \($0.hex)" } ?? "")
             )
         }

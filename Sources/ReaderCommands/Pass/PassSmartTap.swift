@@ -43,7 +43,7 @@ struct PassSmartTap: AsyncParsableCommand {
             abstract: "Makes a signature in advance, for a terminal that is not to hold the key.",
             discussion: """
                 The file names its terminal to phones in place of the key ("preSigned" in the configuration). It is \
-                kept like a key. A recorded tap cannot be told from a fresh one with it.
+                kept like a key. A recorded tap looks like a fresh one with it.
 
                 EXAMPLES
                   readerctl pass smarttap presign --key smarttap.pem --collector 20180608 --key-version 1 -o door.json

@@ -6,7 +6,7 @@ import ToolSupport
 struct PassVerify: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Says what a recorded pass is worth: a capture, an address, a token, an answer of a phone.",
+        abstract: "Judges a recorded pass: a capture, an address, a token, an answer of a phone.",
         discussion: """
             INPUT is the path of a capture, of which each tap is judged at its time; an address, as a tag writes it; a \
             signed token; or in hexadecimal an NDEF message, an answer of an iPhone to GET VAS DATA, or the cryptogram in \
@@ -64,7 +64,7 @@ struct PassVerify: ReportingCommand {
         if let at { capture.started = at }
         let start = capture.started ?? Date()
         if capture.started == nil, at == nil {
-            out.message("The capture does not say when it was recorded: it is judged as of now. --at says when it was.")
+            out.message("The capture lacks the time of its recording: it is judged as of now, or as of --at.")
         }
         let backend = ReplayBackend([capture], mode: .byCommand, speed: .asFastAsPossible) { _ in start }
         var verdicts: [PassVerdict] = []

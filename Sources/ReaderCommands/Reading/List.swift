@@ -13,7 +13,7 @@ struct List: ReportingCommand {
               readerctl list --json
 
             JSON keys: reader, backend, serial (where known), present, for a card that has them atr and card (its name), \
-            where the library tells technologies (of the cards that the reader knows), and for a reader that cannot be \
+            where the library reports technologies (of the cards that the reader knows), and for a reader that cannot be \
             used error (why).
             """
     )

@@ -5,11 +5,11 @@ import ToolSupport
 
 struct Record: ReportingCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Records what cards and this program say to each other in a capture file.",
+        abstract: "Records the conversation of cards and this program in a capture file.",
         discussion: """
             Each presented card is read as 'scan' does and printed the same way; 'replay' of the file, with the same \
             --passes, gives the same taps, but for passes of Google Wallet, whose keys end with the tap; 'pass explain' \
-            shows what can be seen of them. The file holds what the cards say, identifiers included. It is written as it goes.
+            shows what can be seen of them. The file holds what the cards answer, identifiers included. It is written as it goes.
 
             EXAMPLES
               readerctl record --once tap.capture

@@ -9,7 +9,7 @@ struct Replay: ToolCommand {
         abstract: "Plays capture files back and prints the taps.",
         discussion: """
             With --expect the taps are compared with NAME.expected.jsonl beside each capture: exit code 0 if they are \
-            the same, 1 if they differ (the first line that differs is told), 65 if a file is malformed. A sidecar is \
+            the same, 1 if they differ (with the first line that differs), 65 if a file is malformed. A sidecar is \
             what 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0 NAME.capture' prints; of a capture \
             with the header 'started', the same without --start.
 

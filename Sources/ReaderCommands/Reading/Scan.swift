@@ -5,7 +5,7 @@ import ToolSupport
 
 struct Scan: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Reads each presented card once and prints what it says.",
+        abstract: "Reads each presented card once and prints its content.",
         discussion: """
             EXAMPLES
               readerctl scan --once

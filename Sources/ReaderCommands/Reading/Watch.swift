@@ -5,9 +5,9 @@ import ToolSupport
 
 struct Watch: ToolCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tells what happens to readers and cards, until it is interrupted.",
+        abstract: "Reports what happens to readers and cards, until it is interrupted.",
         discussion: """
-            It goes on when pcscd ends and comes back, and when readers are unplugged; it tells both.
+            It goes on when pcscd ends and comes back, and when readers are unplugged; it reports both.
 
             EXAMPLES
               readerctl watch

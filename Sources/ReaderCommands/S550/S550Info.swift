@@ -5,7 +5,7 @@ import ToolSupport
 struct S550Info: S550Command {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Tells what the reader reports of itself.",
+        abstract: "Shows what the reader reports of itself.",
         discussion: """
             EXAMPLES
               readerctl s550 info

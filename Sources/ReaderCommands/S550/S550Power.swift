@@ -7,7 +7,7 @@ struct S550Reset: S550Command {
         commandName: "reset",
         abstract: "Restarts the reader, which puts written registers into effect.",
         discussion: """
-            It leaves the bus and is back some seconds later, if its settings let it ('readerctl watch' tells).
+            It leaves the bus and is back some seconds later, if its settings let it ('readerctl watch' shows it).
 
             JSON: event ("restarted"), reader, way, hard.
             """

@@ -7,7 +7,7 @@ import ToolSupport
 struct S550Verify: S550Command {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Finds out what only a real reader can tell, for a report to send back.",
+        abstract: "Finds out what only a real reader can show, for a report to send back.",
         discussion: """
             It takes some minutes and asks for a card: one of ISO 15693 answers most, any other will do. Nothing is \
             written to the reader; it plays two sequences, and goes off only if you agree, or with --shutdown. The \
