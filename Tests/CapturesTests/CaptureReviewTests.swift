@@ -115,8 +115,6 @@ import TestSupport
         try Data((Self.synthetic + "card at 0\nremoved at 1\n").utf8).write(to: URL(fileURLWithPath: file))
         func codes() throws -> [CaptureWarning.Code] { try CaptureReview(contentsOf: file).warnings.map(\.code) }
         #expect(try codes() == [.noExpectation])
-        let advice = try CaptureReview(contentsOf: file).warnings.first?.message
-        #expect(advice?.hasSuffix("--seed 0 a.capture > a.expected.jsonl'") == true)
         for (text, expected) in [
             ("{\"event\":\"scan\"}\n", []), ("\n{}\n{}\n", [CaptureWarning.Code.expectationCount]),
             ("{}\n[1]\n", [.malformedExpectation]), ("{", [.malformedExpectation]),

@@ -104,9 +104,7 @@ public struct CaptureReview: Sendable, Hashable {
     private mutating func reviewExpectation(_ path: String) {
         let name = URL(fileURLWithPath: path).lastPathComponent
         guard let bytes = try? CaptureFiles.bytes(of: path) else {
-            let start = capture.started == nil ? " --start 1970-01-01T00:00:00Z" : ""
-            let file = name.replacing(".expected.jsonl", with: ".capture")
-            let advice = "make it with 'readerctl replay --json\(start) --seed 0 \(file) > \(name)'"
+            let advice = "make it with 'readerctl replay --json --start 1970-01-01T00:00:00Z --seed 0'"
             warn(.noExpectation, "there is no \(name) beside it; \(advice)")
             return
         }
