@@ -35,6 +35,22 @@ import TestSupport
         expectFault(.idTooLong, at: 3) { () throws(NDEFError) in _ = try id.encoded(mode: .lenient) }
     }
 
+    /// Texts are checked eight bytes at a time, the last eight over again.
+    @Test("a text is well formed where Swift's own strings are, wherever a character stands in it")
+    func checksTextsToTheirEnd() {
+        let characters: [[UInt8]] = [
+            [0x7F], [0xC3, 0xA9], [0xE2, 0x82, 0xAC], [0xF0, 0x9F, 0x98, 0x80], [0x80], [0xC0, 0x80], [0xE2, 0x82],
+            [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF],
+        ]
+        for character in characters {
+            for (before, after) in (0...17).flatMap({ before in (0...17).map { (before, $0) } }) {
+                let text = [UInt8](repeating: 0x41, count: before) + character + [UInt8](repeating: 0x41, count: after)
+                let fault = text.withUnsafeBufferPointer(NDEFUnicode.firstFaultInUTF8)
+                #expect(fault == (String(validating: text, as: UTF8.self) == nil ? before : nil), "\(text)")
+            }
+        }
+    }
+
     // MARK: - Limits
 
     @Test("limits stay in their range")

@@ -13,7 +13,7 @@ func serve(_ backend: some ReaderBackend, database: DatabaseLocation) async thro
         .setCustomMembershipUser(classType: CustomMembershipUser.self)
     try await club.open()
     for await receipt in club.receipts(of: CardScanner(backend).taps()) {
-        print(receipt.outcome.name, receipt.member?.username ?? receipt.outcome.reason?.message ?? "")
+        print(receipt.outcome.name, receipt.member?.userId ?? receipt.outcome.reason?.message ?? "")
     }
     try await club.close()
     // The club holds its delegate weakly.
