@@ -220,7 +220,11 @@ extension CardUID {
     }
 }
 
-/// The register of integrated-circuit manufacturers (ISO/IEC 7816-6; kept by ISO/IEC JTC 1/SC 17 as standing document 5).
+/// The register of integrated-circuit manufacturers (ISO/IEC 7816-6; kept by ISO/IEC JTC 1/SC 17 as standing document 5,
+/// here as of March 2023, up to 7E).
+///
+/// 00, 6E and 6F are not assigned; the codes above 7E were private ones for long, and an identifier of ISO 14443-3 must
+/// not begin with 81 to FE.
 public enum ICManufacturer {
     /// The manufacturer of that code, or `nil` if the code is not assigned here. Names drift as companies are bought.
     public static func name(of code: UInt8) -> String? { names[code] }
@@ -238,7 +242,18 @@ public enum ICManufacturer {
         0x32: "Schweizer Electronic", 0x33: "AMIC", 0x34: "Mikron", 0x35: "Fraunhofer", 0x36: "IDS Microchip",
         0x37: "Kovio", 0x38: "HMT", 0x39: "Silicon Craft", 0x3A: "Advanced Film Device", 0x3B: "Nitecrest",
         0x3C: "Verayo", 0x3D: "HID Global", 0x3E: "Productivity Engineering", 0x3F: "austriamicrosystems",
-        0x40: "Gemalto",
+        0x40: "Gemalto", 0x41: "Renesas Electronics", 0x42: "3ALogics", 0x43: "Top TroniQ Asia", 0x44: "Gentag",
+        0x45: "Invengo", 0x46: "Guangzhou Sysur", 0x47: "CEITEC", 0x48: "Quanray", 0x49: "MediaTek",
+        0x4A: "Angstrem", 0x4B: "Celisic", 0x4C: "LEGIC", 0x4D: "Balluff", 0x4E: "Oberthur", 0x4F: "SilTerra",
+        0x50: "DELTA", 0x51: "Giesecke & Devrient", 0x52: "Shenzhen China Vision", 0x53: "Shanghai Feiju",
+        0x54: "Intel", 0x55: "microsensys", 0x56: "Sonix", 0x57: "Qualcomm", 0x58: "Realtek", 0x59: "Freevision",
+        0x5A: "Giantec", 0x5B: "Angstrem-T", 0x5C: "STARCHIP", 0x5D: "SPIRTECH", 0x5E: "GANTNER", 0x5F: "Nordic",
+        0x60: "Verisiti", 0x61: "Wearlinks", 0x62: "Userstar", 0x63: "Pragmatic", 0x64: "LSI-TEC",
+        0x65: "Tendyron", 0x66: "MUTO Smart", 0x67: "ON Semiconductor", 0x68: "TÜBİTAK BİLGEM", 0x69: "Huada",
+        0x6A: "SEVENEY", 0x6B: "ISSM (Thales)", 0x6C: "Wisesec", 0x6D: "NM-Teh", 0x70: "ifm electronic",
+        0x71: "Sichuan Kiloway", 0x72: "Ford", 0x73: "Tsingteng", 0x74: "Huada EverCore", 0x75: "Smartchip",
+        0x76: "Tongxin", 0x77: "Ningbo IOT", 0x78: "AU Optronics", 0x79: "Cubic", 0x7A: "Abbott Diabetes Care",
+        0x7B: "Nation RFID", 0x7C: "DB HiTek", 0x7D: "SATO Vicinity", 0x7E: "Holtek",
     ]
 }
 
@@ -253,6 +268,10 @@ public enum UIDErrorCode: String, InputErrorCode {
     case empty
     /// More bytes than any identifier has.
     case tooLong
+    /// A number that is not printed so, or as no card's.
+    case otherForm
+    /// A form that shows only a part of the identifier.
+    case onlyPart
 
     /// What a person can do about it.
     public var hint: String {
@@ -260,6 +279,8 @@ public enum UIDErrorCode: String, InputErrorCode {
         case .notHexadecimal: "Write two digits 0-9 or A-F for each byte, as 04A1B2C3 or 04:A1:B2:C3."
         case .empty: "Write at least one byte, as 04A1B2C3."
         case .tooLong: "An identifier has 4, 7, 8 or 10 bytes; check that nothing else was copied with it."
+        case .otherForm: "'readerctl uid --from NUMBER' lists the forms that fit."
+        case .onlyPart: "Read the card itself for all of it."
         }
     }
 }

@@ -7,10 +7,10 @@ extension CardUID {
     public var hexReversed: String { bytes.reversed().hex }
 
     /// The number in decimal, first byte most significant, at least ten digits: `0077705923`; empty without bytes.
-    public var decimal: String { Self.decimal(bytes) }
+    public var decimal: String { Self.decimal(bytes, width: 10) }
 
     /// The number in decimal, last byte most significant, at least ten digits: `3283263748`; empty without bytes.
-    public var decimalReversed: String { Self.decimal(bytes.reversed()) }
+    public var decimalReversed: String { Self.decimal(bytes.reversed(), width: 10) }
 
     /// The low-order three bytes (the last three as read) as two decimal numbers: `213,02000` for `00D507D0`.
     public var threePlusFive: String? {
@@ -33,13 +33,13 @@ extension CardUID {
         bytes.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & (1 << UInt64(bits) - 1)
     }
 
-    private static func padded(_ number: UInt64, _ width: Int) -> String {
+    static func padded(_ number: UInt64, _ width: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 
-    /// The decimal digits, at least ten, of a number of any length, most significant byte first.
-    private static func decimal(_ bytes: [UInt8]) -> String {
+    /// The decimal digits, at least that many, of a number of any length, most significant byte first.
+    static func decimal(_ bytes: [UInt8], width: Int) -> String {
         guard !bytes.isEmpty else { return "" }
         // Nine decimal digits in each limb, the lowest first: a limb times 256 and a carry is far from overflow.
         let base: UInt64 = 1_000_000_000
@@ -55,6 +55,6 @@ extension CardUID {
         }
         var digits = String(limbs[limbs.count - 1])
         for limb in limbs.dropLast().reversed() { digits += padded(limb, 9) }
-        return String(repeating: "0", count: max(0, 10 - digits.count)) + digits
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

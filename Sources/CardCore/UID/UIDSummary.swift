@@ -8,14 +8,18 @@ public struct UIDSummary: Sendable, Hashable, Encodable {
     /// The identifier.
     public var uid: CardUID
 
+    /// The forms to list under `forms`, each with `form` and `text`; with none the key is not there.
+    public var forms: [PrintedForm]
+
     /// The summary of an identifier.
-    public init(_ uid: CardUID) {
+    public init(_ uid: CardUID, forms: [PrintedForm] = []) {
         self.uid = uid
+        self.forms = forms
     }
 
     /// The keys, which are a contract.
     private enum CodingKeys: String, CodingKey {
-        case kind, manufacturer, hex, hexReversed, decimal, decimalReversed, wiegand26, wiegand34
+        case kind, manufacturer, hex, hexReversed, decimal, decimalReversed, wiegand26, wiegand34, forms
     }
 
     /// Writes all keys, `null` included.
@@ -29,5 +33,7 @@ public struct UIDSummary: Sendable, Hashable, Encodable {
         try container.encode(uid.decimalReversed, forKey: .decimalReversed)
         try container.encode(uid.wiegand26, forKey: .wiegand26)
         try container.encode(uid.wiegand34, forKey: .wiegand34)
+        guard !forms.isEmpty else { return }
+        try container.encode(forms.map { ["form": $0.name, "text": uid.text(as: $0)] }, forKey: .forms)
     }
 }

@@ -54,7 +54,13 @@ import TestSupport
         arguments: [
             (.iso14443a, "04A1B2C3D4E580", 0x04, "NXP"),
             (.iso14443a, "02A1B2C3D4E580112233", 0x02, "STMicroelectronics"),
-            (.iso14443a, "41A1B2C3D4E580", 0x41, "unknown (0x41)"),
+            (.iso14443a, "41A1B2C3D4E580", 0x41, "Renesas Electronics"),
+            (.iso14443a, "4C5A2B3A9C3980", 0x4C, "LEGIC"),
+            (.iso14443a, "5E5A2B3A9C3980", 0x5E, "GANTNER"),
+            (.iso14443a, "5F5A2B3A9C3980", 0x5F, "Nordic"),
+            (.iso15693, "E07E01001A2B3C4D", 0x7E, "Holtek"),
+            (.iso14443a, "6EA1B2C3D4E580", 0x6E, "unknown (0x6E)"),
+            (.iso14443a, "7FA1B2C3D4E580", 0x7F, "unknown (0x7F)"),
             (.iso14443a, "00A1B2C3D4E580", 0x00, "unknown (0x00)"),
             (.iso14443a, "04A1B2C3", nil, nil),
             (.iso14443b, "04A1B2C3", nil, nil),
@@ -82,9 +88,10 @@ import TestSupport
         #expect(uid.manufacturer == name)
     }
 
-    @Test func theRegisterHasNoGaps() {
+    @Test func theRegisterHasNoGapsButItsOwn() {
         for code in UInt8.min...UInt8.max {
-            #expect((ICManufacturer.name(of: code) != nil) == (0x01...0x40).contains(code))
+            let isAssigned = (0x01...0x7E).contains(code) && ![0x6E, 0x6F].contains(code)
+            #expect((ICManufacturer.name(of: code) != nil) == isAssigned)
         }
     }
 
