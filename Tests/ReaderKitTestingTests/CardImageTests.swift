@@ -144,4 +144,124 @@ import Testing
             #expect(throws: CardImageError.self) { try CardImage(contents: Array(bad.utf8)) }
         }
     }
+
+    /// Counters have their lowest byte first, as READ_CNT answers.
+    @Test func countersOfProxmark() throws {
+        let blocks = lines(SimulatedNTAG(.ntag213).memory, 4).enumerated().map { "\"\($0)\": \"\($1)\"" }
+        let text =
+            "{\"FileType\": \"mfu\", \"Card\": {\"Counter2\": \"050100\"}, \"blocks\": {\(blocks.joined(separator: ","))}}"
+        #expect(try CardImage(contents: Array(text.utf8)).counters == [0, 0, 261])
+    }
+
+    /// Every chip, with the header of today, that of before, and none.
+    @Test(arguments: SimulatedNTAG.Model.all.map(\.name)) func proxmarkBinary(_ name: String) throws {
+        let model = try #require(SimulatedNTAG.Model.all.first { $0.name == name })
+        let tag = try #require(SimulatedNTAG.formatted(model, message: Self.message))
+        let version = model.version ?? [UInt8](repeating: 0, count: 8)
+        let signature = (0..<32).map { UInt8($0 + 1) }
+        let counters: [UInt8] = [0, 0, 0, 0xBD, 0, 0, 0, 0xBD, 7, 1, 0, 0xBD]
+        let header = version + [0, 0, 0, UInt8(model.pages - 1)] + signature + counters
+        let oldHeader = version + [0, 0, 0xBD, 0xBD, 0xBD, 0x80, 0x80, 0] + signature
+        #expect(header.count == 56 && oldHeader.count == 48)
+        for (dump, expected) in [(header, [0, 0, 263]), (oldHeader, nil)] as [([UInt8], [Int]?)] {
+            let image = try CardImage(contents: dump + tag.memory)
+            #expect(image.product == .type2(model))
+            #expect(image.bytes == tag.memory)
+            #expect(image.signature == signature)
+            #expect(image.counters == expected)
+            #expect(try message(of: image.card()) == .message(Self.message))
+        }
+    }
+
+    @Test func proxmarkBinaryOfOtherChips() throws {
+        var dump = [0x00, 0x04, 0x04, 0x05, 0x02, 0x02, 0x13, 0x03] + [UInt8](repeating: 0, count: 48)
+        let memory = SimulatedNTAG(.ntag213).memory
+        dump[11] = 44
+        // NTAG I2C 1K is not simulated; MF0ULH11 and NTAG213F are, as those that they differ from in nothing else.
+        #expect(throws: CardImageError.self) { try CardImage(contents: dump + memory) }
+        dump.replaceSubrange(0..<8, with: [0x00, 0x04, 0x04, 0x04, 0x01, 0x00, 0x0F, 0x03])
+        #expect(try CardImage(contents: dump + memory).product == .type2(.ntag213))
+        // A signature of nothing is none.
+        #expect(try CardImage(contents: dump + memory).signature == nil)
+        // Without its last pages.
+        dump[11] = 39
+        #expect(try CardImage(contents: dump + memory.prefix(160)).bytes == Array(memory.prefix(160)))
+        // Cut off.
+        #expect(throws: CardImageError.self) { try CardImage(contents: dump + memory.prefix(150)) }
+    }
+
+    @Test func mifareClassicTool() throws {
+        for (size, kind) in [(ClassicSize.mini, "classic-mini"), (.oneK, "classic-1k"), (.fourK, "classic-4k")] {
+            let card = try SimulatedCardCatalog.make(kind, messageBytes: Self.message)
+            let bytes = try #require(CardImage(of: card)).bytes
+            let blocks = lines(bytes, 16)
+            let text = (0..<size.sectors).map { sector in
+                "+Sector: \(sector)\n" + blocks[ClassicSize.blocks(ofSector: sector)].joined(separator: "\n")
+            }
+            let image = try CardImage(contents: Array(("# Müller\r\n" + text.joined(separator: "\n") + "\n").utf8))
+            #expect(image.product == .classic(size))
+            #expect(image.bytes == bytes)
+            #expect(try message(of: image.card()) == .message(Self.message))
+        }
+    }
+
+    @Test func mifareClassicToolWithWhatItCouldNotRead() throws {
+        let memory = SimulatedMIFAREClassic(.oneK).memory
+        let blocks = lines(memory, 16)
+        let text = """
+            +Sector: 0
+            \(blocks[0])
+            --------------------------------
+            \(blocks[2])
+            ------------\(blocks[3].dropFirst(12))
+            +Sector: 1
+            *Keine Schlüssel gefunden oder Sektor defekt
+            +Sector: 7
+            \(blocks[28])
+            """
+        let image = try CardImage(contents: Array(text.utf8))
+        #expect(image.product == .classic(.oneK))
+        #expect(image.bytes[..<16] == memory[..<16])
+        #expect(image.bytes[16..<32].allSatisfy { $0 == 0 })
+        #expect(image.bytes[48..<64] == [0, 0, 0, 0, 0, 0] + memory[54..<64])
+        #expect(image.bytes.count == 1024)
+    }
+
+    /// What looks like a dump and is none is refused by its name.
+    @Test(
+        arguments: [
+            ("+Sector: 40\n00", "line 1: "), ("+Sector: x\n00", "line 1: "), ("+Sector: 0\n0011", "line 2: "),
+            ("+Sector: 1\n" + String(repeating: "0", count: 32), "the first sector"),
+            ("+Sector: 0\n" + String(repeating: String(repeating: "0", count: 32) + "\n", count: 5), "line 6: "),
+            ("FFFFFFFFFFFF\nA0A1A2A3A4A5\n", "lines of 6 bytes are keys"),
+            (
+                "Filetype: Flipper NFC device\nDevice type: Mifare DESFire\nUID: 04",
+                "it is a Flipper dump of 'Mifare DESFire'"
+            ),
+            ("Filetype: Flipper NFC device\nDevice type: Bank card\n", "it is a Flipper dump of 'Bank card'"),
+            ("Filetype: Flipper NFC device\nDevice type: UID\n", "it is a Flipper dump of 'UID'"),
+            ("Filetype: Flipper NFC device\nDevice type: ISO14443-4A\n", "it is a Flipper dump of 'ISO14443-4A'"),
+            ("Filetype: Flipper NFC device\nDevice type: FeliCa\nBlock 0: 00 00", "it is a Flipper dump of 'FeliCa'"),
+            ("Filetype: Flipper NFC device\nDevice type: NTAG4xx\n", "it is a Flipper dump of 'NTAG4xx'"),
+            (
+                "Filetype: Flipper NFC device\nDevice type: NTAG/Ultralight\nNTAG/Ultralight type: NTAG I2C 1K\nPage 0: 04000000",
+                "it is a Flipper dump of 'NTAG I2C 1K'"
+            ),
+            ("Filetype: Flipper RFID key\nKey type: EM4100\n", "it is a file of the kind 'Flipper RFID key'"),
+            ("{\"FileType\": \"mfdes\", \"blocks\": {\"0\": \"00112233\"}}", "it is a Proxmark dump of 'mfdes'"),
+            ("{\"FileType\": \"15693 v4\"}", "it is a Proxmark dump of '15693 v4'"),
+            ("{\"userId\": 1}", "it is no JSON with blocks"),
+        ] as [(String, String)]
+    ) func whatIsNoDump(_ text: String, _ reason: String) {
+        let error = #expect(throws: CardImageError.self) { try CardImage(contents: Array(text.utf8)) }
+        #expect(error.map { "\($0)" }?.hasPrefix(reason) == true, "\(String(describing: error))")
+    }
+
+    /// Proxmark's file of both keys of 16 sectors has the size of an Ultralight C.
+    @Test func keysAreNoMemory() throws {
+        let keys = [UInt8](repeating: 0xFF, count: 192)
+        let error = #expect(throws: CardImageError.self) { try CardImage(contents: keys) }
+        #expect(error.map { "\($0)" }?.contains("keys of a MIFARE Classic") == true)
+        #expect(try CardImage(keys, of: .type2(.ultralightC)).bytes == keys)
+    }
 }

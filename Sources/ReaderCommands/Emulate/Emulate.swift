@@ -9,7 +9,8 @@ struct Emulate: ReportingCommand {
         abstract: "Presents a simulated card to any program, through pcscd, libnfc or a serial line.",
         discussion: """
             The card is a new one (--card; --list-cards shows the kinds), one that was recorded (--capture), or one \
-            from a memory dump (--image: of nfc-mfclassic, nfc-mfultralight, Flipper or Proxmark). A FILE alone is a \
+            from a memory dump (--image: .mfd of nfc-mfclassic and nfc-mfultralight, .bin, .eml and .json of Proxmark, \
+            .nfc of Flipper, .mct of MIFARE Classic Tool; of MIFARE Classic, Ultralight and NTAG21x). A FILE alone is a \
             capture or an image, as its content shows. --phone is a phone whose pass is made for the keys of --passes. The cards of a capture come one after the other, each tap the next.
 
             --via pcscd puts it on the virtual reader of vsmartcard, --via pn532 on a simulated PN532 board that \

@@ -1,7 +1,7 @@
 import ReaderKit
 
-/// A dump of a card's memory: what `nfc-mfclassic` and `nfc-mfultralight` write (`.mfd`, `.bin`), and the text forms of
-/// Flipper (`.nfc`) and Proxmark (`.eml`, `.json`).
+/// A dump of a card's memory: what `nfc-mfclassic`, `nfc-mfultralight` and Proxmark write (`.mfd`, `.bin`), and the text
+/// forms of Flipper (`.nfc`), Proxmark (`.eml`, `.json`) and MIFARE Classic Tool (`.mct`).
 ///
 ///     let image = try CardImage(contents: bytes)
 ///     terminal.insert(image.card())
@@ -59,7 +59,10 @@ public struct CardImage: Sendable, Hashable {
     }
 
     /// The fewest bytes of a Type 2 tag: the pages of the smallest one.
-    private static let shortest = 64
+    static let shortest = 64
+
+    /// Both keys of 16 sectors, which are as many bytes as an Ultralight C has.
+    private static let keyFile = 192
 
     /// An image of raw bytes from block or page 0 on. Without a product the size determines it; with one, the end of
     /// the memory may be missing. Throws ``CardImageError/size(_:product:)``.
@@ -67,6 +70,11 @@ public struct CardImage: Sendable, Hashable {
         guard let product else {
             guard let found = Product.all.first(where: { $0.size == bytes.count }) else {
                 throw .size(bytes.count, product: nil)
+            }
+            if bytes.count == Self.keyFile, !ProxmarkDump.isType2(bytes) {
+                let reason =
+                    "192 bytes without the check bytes of a Type 2 tag are perhaps the keys of a MIFARE Classic 1K"
+                throw .content(reason + ", which Proxmark keeps in a file of their own")
             }
             (self.product, self.bytes) = (found, bytes)
             return
@@ -82,7 +90,15 @@ public struct CardImage: Sendable, Hashable {
     public init(contents: [UInt8], of product: Product? = nil) throws(CardImageError) {
         if let text = CardImageText(contents) {
             let dump = try text.dump()
+            if product == nil, let unknown = dump.unknown {
+                throw .content("it is a Flipper dump of \(unknown), which cannot be emulated")
+            }
             self = try CardImage(dump.bytes, of: product ?? dump.product)
+            signature = dump.signature
+            counters = dump.counters
+        } else if let dump = ProxmarkDump(contents) {
+            let found = try dump.product()
+            self = try CardImage(dump.bytes, of: product ?? found)
             signature = dump.signature
             counters = dump.counters
         } else {
@@ -125,6 +141,67 @@ public struct CardImage: Sendable, Hashable {
     }
 }
 
+/// Proxmark's binary dump of a Type 2 tag (`hf mfu dump`): version, signature and counters stand before the pages.
+///
+/// ```text
+/// now      version 8, 0 3, number of the last page 1, signature 32, three counters of 3, each with a tearing flag 1
+/// before   version 8, 0 2, tearing flags 3, PACK 2, 0 1, signature 32
+/// ```
+struct ProxmarkDump {
+    let bytes: [UInt8]
+    let version: [UInt8]
+    let signature: [UInt8]?
+    let counters: [Int]?
+
+    private static let (header, oldHeader) = (56, 48)
+
+    /// `nil` for other bytes, such as pages alone.
+    init?(_ dump: [UInt8]) {
+        guard dump.count >= Self.oldHeader + CardImage.shortest, !Self.isType2(dump),
+            !CardImage.Product.all.contains(where: { $0.size == dump.count })
+        else { return nil }
+        let hasHeader = dump.count - Self.header == (Int(dump[11]) + 1) * 4
+        guard hasHeader || Self.isType2(dump.dropFirst(Self.oldHeader)) else { return nil }
+        bytes = Array(dump.dropFirst(hasHeader ? Self.header : Self.oldHeader))
+        version = Array(dump[..<8])
+        let start = hasHeader ? 12 : 16
+        let signature = Array(dump[start..<start + 32])
+        self.signature = signature.allSatisfy { $0 == 0 } ? nil : signature
+        counters = hasHeader ? (0..<3).map { Self.counter(dump[44 + 4 * $0..<47 + 4 * $0]) } : nil
+    }
+
+    /// The lowest byte comes first, as READ_CNT has it.
+    static func counter(_ bytes: some BidirectionalCollection<UInt8>) -> Int {
+        bytes.reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+
+    /// What the version says, or, of chips that have none, the size; `nil` if that says nothing either.
+    func product() throws(CardImageError) -> CardImage.Product? {
+        guard version.contains(where: { $0 != 0 }) else { return nil }
+        guard let model = SimulatedNTAG.Model(version: version) else {
+            throw .content("its version, \(version.hex), is that of a Type 2 tag that is not simulated")
+        }
+        return .type2(model)
+    }
+
+    /// Whether the check bytes of the identifier are where a Type 2 tag has them.
+    static func isType2(_ bytes: some Collection<UInt8>) -> Bool {
+        let start = Array(bytes.prefix(9))
+        return start.count == 9 && CardUID.checkByte(of: [CardUID.cascadeTag] + start[..<4]) == 0
+            && CardUID.checkByte(of: start[4...]) == 0 && start.contains { $0 != 0 }
+    }
+}
+
+extension SimulatedNTAG.Model {
+    /// The chip that answers so to GET_VERSION, or one with the same memory that differs in its capacitance alone.
+    init?(version: [UInt8]) {
+        func kind(_ version: [UInt8]) -> [UInt8] { version.count == 8 ? [version[2], version[6]] : [] }
+        let found = Self.all.first { $0.version == version }
+        guard let model = found ?? Self.all.first(where: { $0.version.map(kind) == kind(version) }) else { return nil }
+        self = model
+    }
+}
+
 /// A dump of a card's memory cannot be used.
 public enum CardImageError: Error, Sendable, Hashable {
     /// No known card, or not the one that was named, has a memory of so many bytes.
@@ -144,7 +221,7 @@ extension CardImageError: CustomStringConvertible {
         case .size(let count, let product?):
             "\(count) bytes are no memory of a card of the kind \(product.name), which has \(product.size)."
         case .line(let number, let reason): "line \(number): \(reason)."
-        case .content(let reason): "\(reason). Take a raw dump, of one of these sizes: \(CardImageError.sizes)."
+        case .content(let reason): "\(reason). Take a dump of a memory, of one of these sizes: \(CardImageError.sizes)."
         }
     }
 
