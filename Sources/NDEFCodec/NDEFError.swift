@@ -253,13 +253,14 @@ extension NDEFError.Code {
         }
     }
 
-    /// What a person can do when it happens while decoding.
+    /// What a person can do when it happens while decoding: the same in both modes, so that to decode leniently is advised
+    /// only for what ``NDEFMode/lenient`` never reports.
     var hint: String {
         switch self {
         case .emptyMessage:
             "write a message to the tag"
         case .trailingBytes:
-            "decode it leniently, or trim it to the length that the tag states"
+            "trim it to the length that the tag states"
         case .missingType, .reservedTNF, .textWithoutLanguage, .uriReservedPrefix, .handoverRepeatedRecord,
             .handoverWithoutCollision, .handoverWithoutCarrier, .handoverCarrierTrailingBytes,
             .bluetoothTrailingBytes, .bluetoothDataAfterEnd,
@@ -273,7 +274,7 @@ extension NDEFError.Code {
         case .truncatedHeader, .typeBeyondEnd, .idBeyondEnd, .payloadBeyondEnd, .missingMessageEnd, .chunkRunUnfinished:
             "read the tag again, it may have left too early; if that does not help, write it anew"
         default:
-            "write the tag anew; decode it leniently to see the records before the fault"
+            "write the tag anew"
         }
     }
 }

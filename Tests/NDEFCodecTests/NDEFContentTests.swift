@@ -207,6 +207,32 @@ import TestSupport
         #expect(encoding.hint != decoding.hint)
     }
 
+    /// To decode leniently is advised only for what that accepts, so that nobody reads it who has just done so.
+    @Test("lenience is advised for what it accepts", arguments: NDEFError.Code.allCases)
+    func advisesLenience(_ code: NDEFError.Code) {
+        let strictOnly: Set<NDEFError.Code> = [
+            .missingType, .reservedTNF, .textWithoutLanguage, .uriReservedPrefix, .handoverRepeatedRecord,
+            .handoverWithoutCollision, .handoverWithoutCarrier, .handoverCarrierTrailingBytes, .bluetoothTrailingBytes,
+            .bluetoothDataAfterEnd, .wifiRepeatedAttribute, .vCardWithoutEnd, .vCardWithoutVersion, .vCardLine,
+            .vCardNotText, .vCardQuotedPrintable,
+        ]
+        #expect(NDEFError(code, at: 0).hint.contains("lenient") == strictOnly.contains(code))
+    }
+
+    @Test(
+        "a lenient decoder reports nothing that lenience would accept",
+        arguments: [
+            "D1022C5370D1010B540564652D4445546974656CD101125501636C75622E6578616D706C652F6D2F3831D1030161637400",
+            "D101045501612E62FE", "5101045501612E62", "D1010055", "D10100", "C1010000000055", "D1000161", "D700",
+            "D1010154",
+            "D10103540061", "D1010255FF61", "9101045501612E62D10101", "D1025370", "D1020053", "F10101015561",
+        ]
+    )
+    func lenientFaults(_ hex: String) throws {
+        let fault = NDEFMessage.decodeLeniently(try Hex.decode(hex)).fault
+        #expect(fault?.hint.contains("lenient") != true)
+    }
+
     @Test("types of any bytes come back from JSON")
     func roundTripsTypes() throws {
         let every = NDEFRecord(tnf: .external, type: (0...254).map { UInt8($0) }, id: [0, 255], payload: [1])
