@@ -184,7 +184,46 @@ import Testing
         )
     }
 
+    /// The numbers of an old reader become what a tap of the card shows.
+    @Test(
+        arguments: [
+            ("8H10D", "0003685287", "00383BA7"), ("8H10D", "3685287", "00383BA7"),
+            ("8h10d-reversed", "1904649758", "1EA68671"),
+            ("14H17D-reversed", "36281498998055172", "04A1B2C3D4E580"), ("hex-reversed", "71:86:a6:1e", "1EA68671"),
+            ("10H13D", "0731211569684", "AA3F9B1A"),
+        ] as [(String, String, String)]
+    ) func readsNumbersOfCards(_ form: String, _ number: String, _ userId: String) throws {
+        let mappings = ["card=UserID:\(form)", "Name=username"].compactMap { ColumnMapping($0) }
+        let members = try Self.read("Card,Name\n \(number) ,Ann", mappings: mappings)
+        #expect(members == [ImportedMember(row: 2, userId: userId, username: .string("Ann"))])
+    }
+
+    /// A part of an identifier, another form, an identifier that names nobody: each row for itself, and without its number.
+    @Test(arguments: ["3685287048", "155,16298", "3.68E+09", "12345678901", "U1", "0000000008", "0000000015"])
+    func refusesOtherNumbersOfCards(_ number: String) throws {
+        let text = "Card,Name\n0003685287,Ann\n\"\(number)\",Bob\n0003685288,Cy"
+        let result = try Self.read(
+            Array(text.utf8),
+            mappings: [ColumnMapping("Card=userId:8H10D-reversed")].compactMap(\.self)
+        )
+        #expect(result.members.map(\.row) == [2, 4])
+        #expect(result.faults.keys.sorted() == [3])
+        #expect(result.faults[3]?.column == "userId")
+        #expect(result.faults[3]?.reason.contains(number) == false)
+    }
+
+    /// A row without a number has its memberId still.
+    @Test func numbersOfCardsAndMemberIds() throws {
+        let mappings = [ColumnMapping("Card=userId:8H10D")].compactMap(\.self)
+        let members = try Self.read("Card,memberId\n,M-7\n0003685287,M-8", mappings: mappings)
+        #expect(members.map(\.userId) == ["M-7", "00383BA7"])
+    }
+
     static let badMappings: [[ColumnMapping]] = [
+        [ColumnMapping("b=userId:2H4D"), ColumnMapping("userId=x")].compactMap(\.self),
+        [ColumnMapping("b=userId:8H10D-cascade"), ColumnMapping("userId=x")].compactMap(\.self),
+        [ColumnMapping("b=userId:9H9D"), ColumnMapping("userId=x")].compactMap(\.self),
+        [ColumnMapping("b=userId:"), ColumnMapping("userId=x")].compactMap(\.self),
         [ColumnMapping(column: "nothing", field: "userId")],
         [ColumnMapping(column: "userId", field: "username"), ColumnMapping(column: "b", field: "username")],
         [ColumnMapping(column: "b", field: "x"), ColumnMapping(column: "b", field: "y")],

@@ -88,6 +88,16 @@ import Testing
         }
     }
 
+    @Test func readsNumbersOfCards() throws {
+        let mappings = [ColumnMapping("card=userId:8H10D")].compactMap(\.self)
+        let text = #"[{"card":3685287},{"card":"0003685288"},{"card":"155,16298"}]"#
+        var reader = try UserListReader(MemorySource(Array(text.utf8)), mappings: mappings)
+        var batch = RowBatch(isUntyped: false)
+        _ = try reader.read(into: &batch)
+        #expect(batch.batch.rows.map { batch.batch.member($0).userId } == ["00383BA7", "00383BA8"])
+        #expect(batch.faults.map(\.row) == [3])
+    }
+
     static let malformed: [(String, String?)] = [
         (#"{"username":"Ann"}"#, "userId"), (#"{"userId":""}"#, "userId"), (#"{"userId":null}"#, "userId"),
         (#"{"userId":"a\u0007b"}"#, "userId"), (#"{"userId":"\#(String(repeating: "x", count: 257))"}"#, "userId"),

@@ -32,6 +32,7 @@ struct Import: DatabaseCommand {
             EXAMPLES
               clubctl import members.csv --dry-run
               clubctl import members.csv --map 'Card number=userId' --map 'Full name=username' --map Remarks=
+              clubctl import old-lockers.csv --map 'Card=userId:8H10D-reversed' --map Name=username
               clubctl import other-kiosk.clubkit --merge
               ssh kiosk clubctl export --type clubkit - | clubctl import - --merge
             """
@@ -52,6 +53,11 @@ struct Import: DatabaseCommand {
                 FIELD is userId, username (the name), timeStampAdded, numVisits, timeStampOfLastVisit, or the name of a \
                 custom field. A column that is not mapped and has none of these names becomes a custom field; passId is \
                 the userId where there is none.
+
+                userId:FORM reads the numbers that another reader printed, as userId:8H10D: the member is found by a \
+                tap of the card. 'readerctl uid --from NUMBER' tells which form a list has; behind 8H10D, 14H17D or hex \
+                '-reversed' stands where the last byte comes first. A form that shows only a part of the identifier \
+                names no card.
                 """,
             valueName: "column=field"
         ),

@@ -82,6 +82,9 @@ struct CSVRowMapper: Sendable {
             throw .noIdentifier
         }
         guard Self.isUsable(id) else { throw .badIdentifier }
+        // Where it has none, the memberId stands in as it is.
+        let hasNumber = fields.indices.contains(userId) && fields[userId].count > 0
+        let card = hasNumber ? try plan.numbers?.userId(String(decoding: id, as: UTF8.self)) : nil
         var (addedAt, numVisits, lastVisitAt): (Int64?, Int?, Int64?)
         if added >= 0, let text = number(cell(added)) {
             addedAt = try NumberText.microseconds(text, comma: comma).mapError { RowFault.time("timeStampAdded", $0) }
@@ -106,7 +109,7 @@ struct CSVRowMapper: Sendable {
         batch.append(
             ImportBatch.Row(
                 row: line,
-                userId: batch.text(id),
+                userId: card.map { batch.text($0.utf8) } ?? batch.text(id),
                 username: name,
                 addedAt: addedAt,
                 numVisits: numVisits,

@@ -20,6 +20,9 @@ struct ColumnPlan: Sendable {
     /// What is worth knowing of the columns, without quoting names that are no field's.
     private(set) var notes: [String] = []
 
+    /// How the column of the `userId` has cards' numbers, where a mapping says so.
+    let numbers: CardNumbers?
+
     /// The columns that are taken, by name of the value.
     private var taken: [String: Int] = [:]
 
@@ -33,6 +36,7 @@ struct ColumnPlan: Sendable {
         let names = found.map { Self.spelled($0, besides: found) }
         let mappings = mappings.map { Self.found($0, in: names) }
         let map = try Self.map(mappings, file: file)
+        numbers = try CardNumbers(mappings, file: file)
         for mapping in mappings where !names.contains(mapping.column) {
             let detail = "there is no column of the name that is mapped to '\(mapping.field ?? "nothing")'"
             throw TransferError(.badMapping, file: file, line: 1, detail: detail)

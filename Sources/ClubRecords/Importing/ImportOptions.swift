@@ -51,18 +51,27 @@ public struct ColumnMapping: Sendable, Hashable {
     /// The value: one of the five base values (`MembershipUser.CodingKeys`) or a custom field; `nil` omits the column.
     public var field: String?
 
+    /// The form in which the column has cards' numbers, by its name (`PrintedForm`): the `userId` is the identifier that
+    /// a card of that number has. `nil` if the column has it as it is.
+    public var form: String?
+
     /// Creates a mapping.
-    public init(column: String, field: String?) {
+    public init(column: String, field: String?, form: String? = nil) {
         self.column = column
         self.field = field
+        self.form = form
     }
 
-    /// Parses `COLUMN=FIELD`; `COLUMN=` omits the column. The last `=` divides, since names of fields have none. `nil`
+    /// Parses `COLUMN=FIELD`, or `COLUMN=userId:FORM`; `COLUMN=` omits the column. The last `=` divides, since names of fields have none. `nil`
     /// without one, or without a column.
     public init?(_ text: String) {
         guard let divider = text.lastIndex(of: "="), divider > text.startIndex else { return nil }
         column = String(text[..<divider])
         let field = String(text[text.index(after: divider)...])
         self.field = field.isEmpty ? nil : field
+        if let colon = field.firstIndex(of: ":"), field[..<colon].lowercased() == "userid" {
+            self.field = "userId"
+            form = String(field[field.index(after: colon)...])
+        }
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 struct UserListReader: RowReader {
     private var elements: JSONElementReader
     private let map: [String: String?]
+    private let numbers: CardNumbers?
     private var number = 0
     private(set) var columns: [ImportReport.Column] = []
     private var seen: Set<String> = []
@@ -11,6 +12,7 @@ struct UserListReader: RowReader {
 
     init(_ source: any ByteSource, mappings: [ColumnMapping] = []) throws(TransferError) {
         map = try ColumnPlan.map(mappings, file: source.path)
+        numbers = try CardNumbers(mappings, file: source.path)
         elements = try JSONElementReader(source)
     }
 
@@ -59,6 +61,9 @@ struct UserListReader: RowReader {
             note(key, meaning)
             guard let meaning, ColumnPlan.isUsable(meaning), values[meaning] == nil || map[key] != nil else { continue }
             values[meaning] = value.normalized
+        }
+        if let numbers, let text = Self.text(values["userId"] ?? .null).map(Self.trimmed), !text.isEmpty {
+            values["userId"] = .string(try numbers.userId(text))
         }
         return try Self.row(number, values, &batch)
     }
