@@ -109,8 +109,14 @@ struct MembersSearch: ClubCommand {
     }
 
     func perform(_ club: Club, _ out: Output) async throws {
-        let holder = list.query().filter == .all ? try await club.member(withUserID: text) : nil
-        let lister = MemberLister(output: out, first: holder)
+        var holders: [Member] = []
+        // A card's identifier, and what other readers print in its place, where that is all of it.
+        let cards = [text] + PrintedForm.matches(of: text).compactMap { $0.uid?.hex }
+        for card in cards where list.query().filter == .all {
+            guard let holder = try await club.member(withUserID: card) else { continue }
+            if !holders.contains(where: { $0.userId == holder.userId }) { holders.append(holder) }
+        }
+        let lister = MemberLister(output: out, first: holders)
         let count = try await lister.list(list.query(containing: text), of: club)
         if count == 0 { out.message("Nobody was found.") }
     }
@@ -118,19 +124,19 @@ struct MembersSearch: ClubCommand {
 
 private struct MemberLister {
     var output: Output
-    /// Who is shown first, whether the list has them or not.
-    var first: Member?
+    /// Who are shown first, whether the list has them or not.
+    var first: [Member] = []
 
     /// - Returns: how many there were.
     func list(_ query: MemberQuery, of club: Club) async throws -> Int {
-        let (table, shown, counter) = (MemberTable(output: output), first?.userId, Counter())
+        let (table, shown, counter) = (MemberTable(output: output), Set(first.map(\.userId)), Counter())
         let add: @Sendable (Member) throws -> Void = { member in
             if counter.next() == 0 { try table.begin() }
             try table.add(member)
         }
-        if let first, query.offset == 0, query.limit > 0 { try add(first) }
+        if query.offset == 0 { for member in first.prefix(query.limit) { try add(member) } }
         try await club.forEachMember(in: query) { member in
-            if member.userId != shown, counter.count < query.limit { try add(member) }
+            if !shown.contains(member.userId), counter.count < query.limit { try add(member) }
         }
         return counter.count
     }
