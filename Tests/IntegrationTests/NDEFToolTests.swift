@@ -28,6 +28,18 @@ import Testing
         #expect(text.output.contains("\"https://club.example/m/42\""))
     }
 
+    /// A Smart Poster whose inner records all begin and end a message; a message and bytes behind it.
+    @Test(
+        arguments: [
+            "D1022C5370D1010B540564652D4445546974656CD101125501636C75622E6578616D706C652F6D2F3831D1030161637400",
+            "D101045501612E62FE", "9101045501612E62",
+        ]
+    ) func whoDecodesLenientlyIsNotToldTo(_ hex: String) async throws {
+        let outcome = try await Tool.readerctl.run("ndef", "decode", "--lenient", hex)
+        #expect(!outcome.messages.isEmpty)
+        #expect(!outcome.messages.contains("lenient"))
+    }
+
     @Test func rawIsHexadecimalAndNothingElse() async throws {
         let outcome = try await Tool.readerctl.run("ndef", "read", "--raw", "--replay", capture("ntag213-uri"))
         #expect(outcome.output == "D101125504636C75622E6578616D706C652F6D2F3432\n")

@@ -97,7 +97,9 @@ struct DescribeUID: ToolCommand {
 
     func perform() async throws {
         if let from { return try find(from) }
-        guard !hex.isEmpty else { throw ValidationError("Give an identifier in hexadecimal, or --from NUMBER.") }
+        guard !hex.isEmpty else {
+            throw ValidationError("Missing expected argument: an identifier in hexadecimal, or --from NUMBER.")
+        }
         let uid = try identifier()
         var lines = [
             "kind              \(uid.kind.rawValue)",
