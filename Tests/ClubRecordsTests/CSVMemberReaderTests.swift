@@ -201,7 +201,7 @@ import Testing
     /// A part of an identifier, another form, an identifier that names nobody: each row for itself, and without its number.
     @Test(arguments: ["3685287048", "155,16298", "3.68E+09", "12345678901", "U1", "0000000008", "0000000015"])
     func refusesOtherNumbersOfCards(_ number: String) throws {
-        let text = "Card,Name\n0003685287,Ann\n\"\(number)\",Bob\n0003685288,Cy"
+        let text = "Card,Name\n0003685287,Ann\n\"\(number)\",Bob\n0003685289,Cy"
         let result = try Self.read(
             Array(text.utf8),
             mappings: [ColumnMapping("Card=userId:8H10D-reversed")].compactMap(\.self)

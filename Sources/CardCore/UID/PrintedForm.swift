@@ -36,12 +36,15 @@ public struct PrintedForm: Sendable, Hashable {
 
     /// Which bytes, and in which order, as `whole`, `reversed` or `first3-reversed`.
     public var partName: String {
-        let words = (part == .whole ? [] : [part.rawValue]) + (isReversed ? ["reversed"] : [])
+        let isNamed = part != notation.part
+        let words = (isNamed || part != .whole ? [part.rawValue] : []) + (isReversed ? ["reversed"] : [])
         return words.isEmpty ? part.rawValue : words.joined(separator: "-")
     }
 
     /// Its name, as `8H10D` or `2H4D-first3-reversed`.
-    public var name: String { partName == Part.whole.rawValue ? notationName : "\(notationName)-\(partName)" }
+    public var name: String {
+        part == .whole && notation.part == .whole && !isReversed ? notationName : "\(notationName)-\(partName)"
+    }
 
     /// The form of a name, in upper or lower case; of the names that makers give to the same form, any. `nil` if there is
     /// none.
@@ -52,7 +55,7 @@ public struct PrintedForm: Sendable, Hashable {
         }
         let order = words.firstIndex { ["reversed", "reverse", "r"].contains($0) }
         if let order { words.remove(at: order) }
-        let word = words.popFirst() ?? (notation.size == 3 ? "last" : notation.size == 5 ? "check" : "whole")
+        let word = words.popFirst() ?? notation.part.rawValue
         let size = ["first", "last"].contains(word) ? "\(notation.size ?? 4)" : ""
         guard words.isEmpty, let part = Part(rawValue: word + size) else { return nil }
         self.init(notation, part, isReversed: order != nil)
@@ -118,6 +121,9 @@ extension PrintedForm {
         ]
         private static let names26 = ["2H4H", "3D5D", "DEZ3.5C", "H10301", "WG26", "W26", "Wiegand26"]
         private static let names34 = ["4H4H", "5D5D", "DEZ5.5", "H10306", "WG34", "W34", "Wiegand34"]
+
+        /// What it shows where nothing else is said.
+        var part: Part { size == 3 ? .last3 : size == 5 ? .check : .whole }
 
         func isNamed(_ name: String) -> Bool {
             ([self.name] + otherNames).contains { $0.lowercased() == name.lowercased() }

@@ -140,24 +140,24 @@ struct DescribeUID: ToolCommand {
             let advice = "Copy it as it is printed: a number in decimal or hexadecimal, or two, as 155,16298."
             throw ToolFailure("In no form is this the number of a card. " + advice, exit: ToolExit.malformed)
         }
-        let width = fits.map(\.identifier.count).max() ?? 0
-        try output.output.result(
-            fields: [
-                "number": number,
-                "fits": fits.map { fit in
-                    [
-                        "identifier": fit.identifier, "isComplete": fit.uid != nil, "kind": fit.uid?.kind,
-                        "forms": fit.forms.map(\.name),
-                    ] as JSONObject
-                },
-            ],
-            text: fits.map { fit in
-                "\(fit.identifier.padded(to: width))  \(fit.forms.map(\.name).joined(separator: ", "))"
-            }.joined(separator: "\n")
-        )
-        if fits.isEmpty {
+        let result: JSONObject = [
+            "number": number,
+            "fits": fits.map { fit in
+                [
+                    "identifier": fit.identifier, "isComplete": fit.uid != nil, "kind": fit.uid?.kind,
+                    "forms": fit.forms.map(\.name),
+                ] as JSONObject
+            },
+        ]
+        guard !fits.isEmpty else {
+            try output.output.json(fields: result)
             throw ToolFailure("In no form is this the number of that card: of another one, or with something added.")
         }
+        let width = fits.map(\.identifier.count).max() ?? 0
+        let lines = fits.map { fit in
+            "\(fit.identifier.padded(to: width))  \(fit.forms.map(\.name).joined(separator: ", "))"
+        }
+        try output.output.result(fields: result, text: lines.joined(separator: "\n"))
         if fits.contains(where: { $0.uid == nil }) {
             output.output.message(
                 "?? is a byte that the number does not show. A card at hand tells: readerctl uid HEX --from NUMBER"

@@ -195,7 +195,8 @@ struct ProxmarkDump {
 extension SimulatedNTAG.Model {
     /// The chip that answers so to GET_VERSION, or one with the same memory that differs in its capacitance alone.
     init?(version: [UInt8]) {
-        func kind(_ version: [UInt8]) -> [UInt8] { version.count == 8 ? [version[2], version[6]] : [] }
+        // But for the maker, the subtype and the protocol: product, major and minor version, size.
+        func kind(_ version: [UInt8]) -> [UInt8] { version.count == 8 ? [version[2]] + version[4...6] : [] }
         let found = Self.all.first { $0.version == version }
         guard let model = found ?? Self.all.first(where: { $0.version.map(kind) == kind(version) }) else { return nil }
         self = model
