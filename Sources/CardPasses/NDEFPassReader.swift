@@ -15,6 +15,7 @@ import NDEFCodec
 /// | Text or `application/json` `{"userId":"U1","username":"Ann"}` | `U1`, name `Ann` |
 /// | URI `https://club.example/member?id=U1` | `U1` |
 /// | URI `https://club.example/m/U1` | `U1` |
+/// | URI `https://club.example/m/94%2F1` | `94/1`: a path is split before it is decoded |
 /// | vCard with `X-MEMBER-NUMBER:U1` and `FN:Ann` | `U1`, name `Ann` |
 ///
 /// A URI without such a part, or a Text of several words, names nobody; it may be an advertisement. A vCard counts only
@@ -36,7 +37,7 @@ public enum NDEFPassReader {
     public struct Finding: Sendable, Hashable {
         /// The ids found, in the order of the records.
         public var passes: [Pass] = []
-        /// Texts that are meant as a pass and are not well formed.
+        /// Texts and addresses that are meant as a pass and are not well formed.
         public var problems: [ScanEvent.Problem] = []
     }
 
@@ -121,19 +122,20 @@ extension NDEFPassReader.Finding {
     }
 
     fileprivate mutating func read(uri text: String) {
-        guard let uri = URLComponents(string: text) else { return }
-        var id: String?
-        for name in NDEFPassReader.idNames where id == nil {
-            id =
-                uri.queryItems?.first { $0.name.lowercased() == name.lowercased() && $0.value?.isEmpty == false }?.value
+        let uri = URIParts(text)
+        let parameters = uri.parameters
+        let named = NDEFPassReader.idNames.lazy.compactMap { name in
+            parameters.first { $0.name.lowercased() == name.lowercased() && !$0.value.isEmpty }?.value
         }
-        if id == nil {
-            let separator: Character = uri.host == nil && !uri.path.contains("/") ? ":" : "/"
-            let segments = uri.path.split(separator: separator).map(String.init)
-            id =
-                zip(segments, segments.dropFirst())
-                .first { NDEFPassReader.idSegments.contains($0.0.lowercased()) }?.1
+        let isHierarchical = uri.authority != nil || uri.path.contains("/")
+        let segments = isHierarchical ? uri.segments.filter { !$0.isEmpty } : uri.path.split(separator: ":")
+        let following = zip(segments, segments.dropFirst()).first { segment, _ in
+            NDEFPassReader.idSegments.contains(URIParts.decoded(segment)?.lowercased() ?? "")
         }
-        if let id = id?.trimmed, MemberID.isUsable(id) { add(id) }
+        guard let written = named.first ?? following?.1 else { return }
+        guard let id = URIParts.decoded(written)?.trimmed else {
+            return refuse("the address on the card cannot be decoded where it names somebody")
+        }
+        if !id.isEmpty { add(id, name: nil, orSay: "the address on the card has an id") }
     }
 }

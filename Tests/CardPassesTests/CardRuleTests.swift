@@ -16,6 +16,8 @@ import TestSupport
         .init(type: "application/vnd.club+json", id: "member.no", name: "member.name")
     )
     private static let text = CardRule.text(.init(prefix: "CLUB:"))
+    private static let undecodable =
+        "the card's address cannot be decoded where it names somebody; write the card anew"
 
     @Test(
         arguments: [
@@ -35,6 +37,29 @@ import TestSupport
             (uri, .uri("https://evil.example@club.example/m/77"), .id("77", name: nil, .ndef)),
             (uri, .uri("https://club.example@evil.example/m/77"), nil),
             (uri, .text("https://club.example/m/77"), nil),
+            // Split, then decoded.
+            (uri, .uri("https://club.example/m/94%2F1"), .id("94/1", name: nil, .ndef)),
+            (uri, .uri("https://club.example/m/94%2f2/x"), .id("94/2", name: nil, .ndef)),
+            (uri, .uri("https://club.example/m/a%3Fb%23c"), .id("a?b#c", name: nil, .ndef)),
+            (uri, .uri("https://club.example/m%2F77"), nil),
+            (uri, .uri("https://club.example/%6D/77"), .id("77", name: nil, .ndef)),
+            (uri, .uri("https://club.example/m/94%252F1"), .id("94%2F1", name: nil, .ndef)),
+            (uri, .uri("https://club.example/m/../n/77"), nil),
+            (uri, .uri("https://club.example/n/%2E./m/77"), .id("77", name: nil, .ndef)),
+            (uri, .uri("https://club.example/m//77"), .nobody("the card's address names nobody; write the card anew")),
+            (uri, .uri("https://club.example/m/%E4"), .nobody(undecodable)),
+            (uri, .uri("https://club.example/m/7%"), .nobody(undecodable)),
+            (parameter, .uri("https://club.example/?%69d=94%261"), .id("94&1", name: nil, .ndef)),
+            (parameter, .uri("https://club.example/?x=%26id=3&id=4%3D"), .id("4=", name: nil, .ndef)),
+            (parameter, .uri("https://club.example/?id=%C3"), .nobody(undecodable)),
+            // The same host, and others.
+            (uri, .uri("HTTPS://user:word@CLUB.Example.:8443/m/77"), .id("77", name: nil, .ndef)),
+            (uri, .uri("https://club%2Eexample/m/77"), .id("77", name: nil, .ndef)),
+            (uri, .uri("https://club.example@evil.example@club.example/m/77"), nil),
+            (uri, .uri("https://evil.example\\@club.example/m/77"), nil),
+            (uri, .uri("https://club.example:80x/m/77"), nil), (uri, .uri("https://[::1]/m/77"), nil),
+            (uri, .uri("https:/club.example/m/77"), nil), (uri, .uri("https://evil.example/#@club.example/m/77"), nil),
+            (uri, .uri("https://evil.example/?//club.example/m/77"), nil),
             (parameter, .uri("https://club.example/x?id=8&id=9"), .id("8", name: nil, .ndef)),
             (
                 parameter, .uri("https://club.example/x?ID=8"),

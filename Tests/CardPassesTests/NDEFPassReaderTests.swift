@@ -85,9 +85,78 @@ import TestSupport
         ("urn:club:member:42", ["ndef:42"]), ("club:card:7", ["ndef:7"]),
         ("https://club.example/", []), ("https://club.example/members", []), ("https://club.example/m//", []),
         ("https://m.example/U1", []), ("https://club.example/offers/42", []), ("tel:+4912345", []),
-        ("mailto:member@club.example", []), ("", []), ("http://[", []), ("https://club.example/m/%00", []),
-        ("https://club.example/m/" + String(repeating: "x", count: 257), []),
+        ("mailto:member@club.example", []), ("", []), ("http://[", []),
+        // What is named and cannot be an id is a pass gone wrong.
+        ("https://club.example/m/%00", ["!invalidPass"]),
+        ("https://club.example/m/" + String(repeating: "x", count: 257), ["!invalidPass"]),
     ]
+
+    /// A URI is split into its parts before anything is decoded (RFC 3986 2.2, 2.4, 3.3): two members stay two.
+    static let encoded: [(String, [String])] = [
+        ("https://club.example/m/94%2F1", ["ndef:94/1"]), ("https://club.example/m/94%2F2", ["ndef:94/2"]),
+        ("https://club.example/m/94%2f1/x", ["ndef:94/1"]), ("https://club.example/m/94/1", ["ndef:94"]),
+        ("https://club.example/m/a%3Fid=7", ["ndef:a?id=7"]), ("https://club.example/m/a%23b", ["ndef:a#b"]),
+        ("https://club.example/m/a%26b", ["ndef:a&b"]), ("https://club.example/m/a%3Bb;c", ["ndef:a;b;c"]),
+        ("https://club.example/m/a+b%2Bc", ["ndef:a+b+c"]), ("https://club.example/m/%3A%40", ["ndef::@"]),
+        // Once, and not twice.
+        ("https://club.example/m/94%252F1", ["ndef:94%2F1"]), ("https://club.example/m/%2541", ["ndef:%41"]),
+        ("https://club.example/%6D/94%2F1", ["ndef:94/1"]), ("https://club.example/m%2F94", []),
+        ("https://club.example/x%2Fm/94", []), ("https://club.example/m%2Fx/m/94", ["ndef:94"]),
+        // The query: names and values.
+        ("https://club.example/?id=94%261", ["ndef:94&1"]), ("https://club.example/?id=94%262", ["ndef:94&2"]),
+        ("https://club.example/?id=94&1", ["ndef:94"]), ("https://club.example/?id=a%3Db=c", ["ndef:a=b=c"]),
+        ("https://club.example/?%69d=7", ["ndef:7"]), ("https://club.example/?i%64%3D5=8&id=7", ["ndef:7"]),
+        ("https://club.example/?x=1%26id%3D9&id=7", ["ndef:7"]), ("https://club.example/?id=A+B", ["ndef:A+B"]),
+        ("https://club.example/?id=94%2F1", ["ndef:94/1"]), ("https://club.example/?id=94/1", ["ndef:94/1"]),
+        ("https://club.example/?x=1;id=7", []), ("https://club.example/?id=%2525", ["ndef:%25"]),
+        ("https://club.example/m/94%3Fid=5?id=6", ["ndef:6"]), ("https://club.example/?a=%ZZ&id=7", ["ndef:7"]),
+        // The fragment is none of it.
+        ("https://club.example/m/94#/m/95?id=96", ["ndef:94"]), ("https://club.example/#?id=96", []),
+        // Segments that only walk, empty ones, and those at the end.
+        ("https://club.example/m/../u/7", ["ndef:7"]), ("https://club.example/m/./7", ["ndef:7"]),
+        ("https://club.example/m/%2E%2e/7", []), ("https://club.example/m/..", []), ("https://club.example/m/.", []),
+        ("https://club.example/m/...", ["ndef:..."]), ("https://club.example//m/94", ["ndef:94"]),
+        ("https://club.example/m/94/", ["ndef:94"]), ("https://club.example/x/../../m/94", ["ndef:94"]),
+        // The authority names nobody.
+        ("https://club.example@m/94", []), ("https://m:94@club.example/x", []), ("https://[::1]:80/m/94", ["ndef:94"]),
+        ("//m/u/94", ["ndef:94"]), ("m/94%2F1", ["ndef:94/1"]),
+        // Names without a hierarchy.
+        ("urn:club:member:94%3A1", ["ndef:94:1"]), ("urn:club:member:94%2F1", ["ndef:94/1"]),
+        ("club:card:7%2F1:2", ["ndef:7/1"]),
+        // What cannot be decoded names nobody, and is told.
+        ("https://club.example/m/94%2", ["!invalidPass"]), ("https://club.example/m/94%", ["!invalidPass"]),
+        ("https://club.example/m/%zz", ["!invalidPass"]), ("https://club.example/m/%E4", ["!invalidPass"]),
+        ("https://club.example/m/%C3%28", ["!invalidPass"]), ("https://club.example/?id=%FF", ["!invalidPass"]),
+        ("https://club.example/m/94?id=%", ["!invalidPass"]), ("urn:club:member:%E4", ["!invalidPass"]),
+        ("https://club.example/m/%C0%AF1", ["!invalidPass"]), ("https://club.example/m/%ED%A0%80", ["!invalidPass"]),
+        ("https://club.example/m/a%0Ab", ["!invalidPass"]), ("https://club.example/m/%E2%80%AE1", ["!invalidPass"]),
+    ]
+
+    @Test(arguments: encoded) func encodedURI(_ uri: String, _ expected: [String]) throws {
+        #expect(Self.found([try .uri(uri)]) == expected)
+        #expect(Self.found([.absoluteURI(uri)]) == expected)
+    }
+
+    /// Whatever a member's number is, its encoding in an address leads back to it, and to nobody else.
+    @Test func everyNumberInAnAddress() throws {
+        var random = SeededNumbers(seed: 0x94)
+        let alphabet = Array("0189aAzZ/?#&=;+%:@.-_~ '\"\\|äß会👍")
+        for _ in 0..<2_000 {
+            let id = String(
+                (0..<Int.random(in: 1...8, using: &random)).compactMap { _ in alphabet.randomElement(using: &random) }
+            )
+            guard id == id.trimmed, ![".", ".."].contains(id), !id.isEmpty else { continue }
+            let text = id.utf8.map { byte in
+                byte.isASCIIAlphanumeric ? String(UnicodeScalar(byte)) : "%" + Hex.encode([byte])
+            }
+            .joined()
+            for uri in [
+                "https://club.example/m/\(text)", "https://club.example/?id=\(text)", "urn:club:member:\(text)",
+            ] {
+                #expect(Self.found([.absoluteURI(uri)]) == ["ndef:\(id)"], "\(uri)")
+            }
+        }
+    }
 
     @Test(arguments: uris) func uri(_ uri: String, _ expected: [String]) throws {
         #expect(Self.found([try .uri(uri)]) == expected)

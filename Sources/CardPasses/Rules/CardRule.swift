@@ -29,7 +29,8 @@ public enum CardRule: Sendable, Hashable {
         public var host: String
         /// How the path begins, in whole segments, as `/m`; any path where it is left out.
         public var path: String?
-        /// The parameter with the id; where it is left out, the id is what follows `path`, up to the next `/`.
+        /// The parameter with the id; where it is left out, the id is the segment that follows `path`. It is decoded once it
+        /// is found, so that `/m/94%2F1` names `94/1`.
         public var parameter: String?
         /// Whether a signed token stands in place of the id.
         public var isToken: Bool?
@@ -177,15 +178,12 @@ extension CardRule {
 extension CardRule.URI {
     fileprivate func read(_ uri: String) -> CardRule.Reading? {
         guard let rest = WebPlace(host: host, path: path ?? "").rest(of: uri) else { return nil }
-        let id =
-            if let parameter {
-                URLComponents(string: uri)?.queryItems?.first { $0.name == parameter }?.value
-            } else {
-                String(rest.prefix { $0 != "/" })
-            }
-        guard let id = id?.trimmed, !id.isEmpty else {
-            return .nobody("the card's address names nobody; write the card anew")
+        let written =
+            if let parameter { URIParts(uri).parameters.first { $0.name == parameter }?.value } else { rest.first }
+        guard let id = URIParts.decoded(written ?? "")?.trimmed else {
+            return .nobody("the card's address cannot be decoded where it names somebody; write the card anew")
         }
+        guard !id.isEmpty else { return .nobody("the card's address names nobody; write the card anew") }
         return .id(id, name: nil, .ndef)
     }
 }
@@ -227,14 +225,23 @@ struct WebPlace {
     /// Whole segments: `/t` is the beginning of `/t` and `/t/7`, not of `/tags`.
     var path: String
 
-    /// What follows the path in an address of the place, without a `/` before it; `nil` for an address elsewhere.
-    func rest(of url: String) -> Substring? {
-        guard let address = URLComponents(string: url), let scheme = address.scheme?.lowercased(),
-            ["https", "http"].contains(scheme), address.host?.lowercased() == host.lowercased(),
-            address.path.hasPrefix(path)
+    /// The segments that follow the path in an address of the place, as they are written; `nil` for an address elsewhere.
+    func rest(of url: String) -> ArraySlice<Substring>? {
+        let address = URIParts(url)
+        guard ["https", "http"].contains(address.scheme), let place = URIParts("//\(host)").host, place == address.host
         else { return nil }
-        let rest = address.path.dropFirst(path.count)
-        if path.hasSuffix("/") || rest.isEmpty { return rest }
-        return rest.first == "/" ? rest.dropFirst() : nil
+        var wanted = URIParts.segments(of: path[...])
+        let found = address.segments
+        // Behind a `/` at the end of the path something has to follow.
+        if wanted.last?.isEmpty == true {
+            wanted.removeLast()
+            guard found.count > wanted.count else { return nil }
+        }
+        guard found.count >= wanted.count,
+            zip(wanted, found).allSatisfy({ left, right in
+                URIParts.decoded(left).map { $0 == URIParts.decoded(right) } ?? false
+            })
+        else { return nil }
+        return found.dropFirst(wanted.count)
     }
 }
