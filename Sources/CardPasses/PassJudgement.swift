@@ -50,7 +50,8 @@ package struct PassJudgement: Sendable {
     /// What the club looks the member up by.
     ///
     /// The identifier of the card itself counts only when all of the card was read and nothing else was found: a member
-    /// whose pass could not be read this time must not become a second member under the card's identifier.
+    /// whose pass could not be read must not become a second member under the card's identifier. A place may allow it
+    /// (``PassSite/uidDespite``).
     package var member: (key: String, name: String?)? { passes.first.map { ($0.id, $0.name) } }
 
     package mutating func note(_ code: ScanEvent.Problem.Code, _ message: String) {
@@ -74,8 +75,7 @@ package struct PassJudgement: Sendable {
     /// Adds the identifier as the last pass, where it may stand for the member.
     package mutating func addUIDPass() {
         guard let uid else { return }
-        // What the tag keeps to itself at every tap does not change who it is; what failed this time may.
-        let isComplete = problems.allSatisfy { $0.code == .tagProtected || $0.code == .tagUnsupported }
+        let isComplete = problems.allSatisfy { site?.uidDespite.contains($0.code) ?? false }
         switch uid.kind {
         case .fixed:
             if isComplete { passes.append(Pass(kind: .uid, id: uid.hex, assurance: .identifier)) }
@@ -340,8 +340,9 @@ extension PassJudgement {
     }
 
     private static func token(in uri: String) -> String? {
-        let items = URLComponents(string: uri)?.queryItems ?? []
-        return items.first { tokenNames.contains($0.name.lowercased()) && $0.value?.isEmpty == false }?.value
+        let written = URIParts(uri).parameters.first { tokenNames.contains($0.name.lowercased()) && !$0.value.isEmpty }
+        // What cannot be decoded is no token, and is refused as one.
+        return written.map { URIParts.decoded($0.value) ?? String($0.value) }
     }
 
     private static func token(inJSON bytes: [UInt8]) -> String? {

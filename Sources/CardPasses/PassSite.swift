@@ -41,6 +41,13 @@ public struct PassSite: Sendable {
     /// How far a pass has to be trusted to stand for the member.
     public var lowestAssurance: Pass.Assurance
 
+    /// In spite of which problems the card's own identifier counts: of ``unread``, those that the same card has at every
+    /// tap. Without any, a card whose message could not be read is nobody.
+    public var uidDespite: Set<ScanEvent.Problem.Code>
+
+    /// The problems that ``uidDespite`` may hold: the message may not be read without a key, or could not be asked for.
+    public static let unread: Set<ScanEvent.Problem.Code> = [.tagProtected, .tagUnsupported]
+
     /// What was presented before.
     public var memory: any PassMemory
 
@@ -56,6 +63,7 @@ public struct PassSite: Sendable {
         tokens: SignedTokenVerifier? = nil,
         order: [Pass.Kind] = [.appleVAS, .smartTap, .sdm, .text, .ndef, .uid],
         lowestAssurance: Pass.Assurance = .identifier,
+        uidDespite: Set<ScanEvent.Problem.Code> = [],
         memory: any PassMemory = VolatilePassMemory()
     ) {
         self.appleVAS = appleVAS
@@ -68,6 +76,7 @@ public struct PassSite: Sendable {
         self.tokens = tokens
         self.order = order
         self.lowestAssurance = lowestAssurance
+        self.uidDespite = uidDespite
         self.memory = memory
     }
 }

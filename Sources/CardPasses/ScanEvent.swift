@@ -1,4 +1,5 @@
 import CardCore
+import CardTags
 import Foundation
 import NDEFCodec
 
@@ -89,7 +90,7 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case noPass
             /// The message on the tag cannot be read without a key or a password.
             case tagProtected
-            /// The tag is of a version that is not known here.
+            /// The tag is of a version that is not known here, or it could not be asked whether there is a message.
             case tagUnsupported
             /// The card's identifier has a length that no card of its kind has.
             case invalidUID
@@ -233,5 +234,18 @@ extension ScanEvent: Codable {
             problems: try object.decodeIfPresent([Problem].self, forKey: .problems) ?? [],
             duration: .seconds((try object.decodeIfPresent(Double.self, forKey: .durationMs) ?? 0) / 1000)
         )
+    }
+}
+
+extension MessageQuestion.Meaning {
+    /// The problem of a tap at which the search for the message came to this; `nil` for none.
+    package var problem: ScanEvent.Problem.Code? {
+        switch self {
+        case .present, .absent: nil
+        case .notAsked, .unsupported: .tagUnsupported
+        case .protected: .tagProtected
+        case .corrupt: .tagCorrupt
+        case .failed: .readFailed
+        }
     }
 }

@@ -29,18 +29,36 @@ public enum TagReader {
 
     /// Reads the NDEF message of the card, of whatever kind it is.
     ///
-    /// On a card that is no tag no command is sent, and the message is ``TagNDEF/absent``.
+    /// On a card of a kind that is no tag no command is sent, and the message is ``TagNDEF/absent``. A storage card of type
+    /// A without a name that is known is read as a Type 2 tag, and one with the ATR of a contact card as a Type 4 tag.
     ///
     /// - Parameters:
     ///   - channel: the conversation with the card; ``CardChannel/facts`` decide what is asked.
     ///   - limits: ``NDEFLimits/message`` is the longest message to accept.
+    /// - Throws: ``TagError``; ``TagError/notAsked(_:attempt:status:)`` if the kind of card is not known, or the reader or
+    ///   the card does not take the question.
     public static func readNDEF(
         over channel: any CardChannel,
         limits: NDEFLimits = .default
     ) throws(TagError) -> TagContent {
-        guard var tag = try open(over: channel, limits: limits) else { return .absent(type(of: channel.facts)) }
-        return try tag.readNDEF()
+        if var tag = try open(over: channel, limits: limits) { return try tag.readNDEF() }
+        let facts = channel.facts
+        if facts.atr == nil, facts.technology != nil { return .absent(nil) }
+        guard let atr = facts.atr.flatMap({ try? ATR($0) }) else { throw unknownKind }
+        guard atr.isContactless else {
+            var tag = Type4Tag(channel, limits: limits)
+            return try tag.readNDEF()
+        }
+        guard let card = atr.storageCard, card.technology == .iso14443a, card.isUnnamed else { return .absent(nil) }
+        do throws(TagError) {
+            var tag = Type2Tag(channel, limits: limits)
+            return try tag.readNDEF()
+        } catch {
+            throw error.isRefusal ? .notAsked(.type2, attempt: error.attempt, status: error.status) : error
+        }
     }
+
+    private static let unknownKind = TagError.notAsked(nil, attempt: "look for the message of the card", status: nil)
 
     /// The kind of tag, as far as the reader knows it without asking the card; `nil` where it does not.
     ///
@@ -74,7 +92,6 @@ public enum TagReader {
         case 0x0003, 0x0027, 0x0028, 0x003A, 0x003D: return .type2
         case 0x0001, 0x0002, 0x0026, 0x0036, 0x0037: return .mifareClassic
         case 0x002F, 0x0030, 0xF004: return .type1
-        case 0xF011, 0xF012: return .type3
         default: return card.sak.flatMap(type(sak:))
         }
     }
@@ -92,7 +109,7 @@ public enum TagReader {
     /// of type A and no product; other readers refuse the command, which is no answer.
     private static func askReader(_ channel: any CardChannel) throws(TagError) -> TagType? {
         guard let bytes = channel.facts.atr, let card = (try? ATR(bytes))?.storageCard,
-            card.technology == .iso14443a, card.nameCode == 0 || card.nameCode == 0xFFA0
+            card.technology == .iso14443a, card.isUnnamed
         else { return nil }
         let answer: ResponseAPDU
         do {

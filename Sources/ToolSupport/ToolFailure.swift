@@ -135,6 +135,7 @@ extension TagError {
         switch self {
         case .link(let error): error.kind.rawValue
         case .refused: "refused"
+        case .notAsked: "notAsked"
         case .protected: "protected"
         case .corrupt: "corrupt"
         case .unsupportedVersion: "unsupportedVersion"

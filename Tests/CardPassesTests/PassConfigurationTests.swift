@@ -71,6 +71,10 @@ import TestSupport
         #expect(members.hasSuffix("nor does Google's number of the customer"))
         #expect(site.order == [.smartTap, .sdm] && site.lowestAssurance == .cryptographic)
         let empty = try PassConfiguration(json: Data("{}".utf8)).site(folder: "/")
+        #expect(empty.uidDespite.isEmpty)
+        let open = try PassConfiguration(json: Data(#"{"uidDespite":["tagProtected"]}"#.utf8)).site(folder: "/")
+        #expect(open.uidDespite == [.tagProtected])
+        #expect(open.explanation.last?.what == "the card's own number counts in spite of tagProtected")
         #expect(empty.smartTapKinds == [.loyalty] && empty.smartTapIssuers == nil)
         #expect(empty.appleVAS == nil && empty.smartTap == nil && empty.signingTags.isEmpty)
     }
@@ -86,6 +90,12 @@ import TestSupport
             (#"{"appleVAS":{"passes":[],"longestAgeSeconds":0}}"#, "appleVAS.longestAgeSeconds", "1 to 86400"),
             (#"{"appleVAS":{"passes":{}}}"#, "appleVAS.passes", "a list"),
             (#"{"order":["uid","sign"]}"#, "order[1]", "no value"),
+            (#"{"uidDespite":["tagBroken"]}"#, "uidDespite[0]", "there are: tagProtected, tagUnsupported"),
+            (
+                #"{"uidDespite":["tagProtected","readFailed"]}"#, "uidDespite[1]",
+                "there are: tagProtected, tagUnsupported"
+            ),
+            (#"{"uidDespite":true}"#, "uidDespite", "a list"),
             (#"{"lowestAssurance":3}"#, "lowestAssurance", "a text"),
             (#"{"smartTap":{"collector":1,"keyVersion":1}}"#, "smartTap", "either 'key' or 'preSigned'"),
             (#"{"smartTap":{"collector":1,"keyVersion":1,"key":"k","preSigned":"p"}}"#, "smartTap", "either"),
@@ -355,7 +365,9 @@ import TestSupport
                 #"{"smartTap":{"collector":1,"keyVersion":1,"key":"k"},"lowestAssurance":"cryptographic"}"#,
                 ["lowestAssurance"]
             ),
-            (#"{"cards":[]}"#, ["cards"]),
+            (#"{"cards":[]}"#, ["cards"]), (#"{"uidDespite":[]}"#, []), (#"{"uidDespite":["tagProtected"]}"#, []),
+            (#"{"uidDespite":["tagUnsupported"]}"#, ["uidDespite"]),
+            (#"{"uidDespite":["tagProtected"],"order":["text"]}"#, ["uidDespite"]),
         ] as [(String, [String])]
     )
     func advice(_ text: String, _ places: [String]) throws {

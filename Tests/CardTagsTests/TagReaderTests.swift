@@ -16,7 +16,15 @@ import TestSupport
             ("3B8F8001804F0CA000000306030026000000004D", .mifareClassic),
             ("3B8F8001804F0CA000000306030030000000005B", .type1),
             ("3B8F8001804F0CA00000030611003B0000000042", .type3),
-            ("3B8F8001804F0CA00000030609003B000000005A", .type5),
+            ("3B8F8001804F0CA00000030609003B000000005A", .type3),
+            ("3B8F8001804F0CA00000030603003B0000000050", .type3),
+            ("3B8F8001804F0CA00000030603F011000000008A", .type3),
+            ("3B8F8001804F0CA00000030603F0120000000089", .type3),
+            ("3B8F8001804F0CA00000030603F004000000009F", .type1),
+            ("3B8F8001804F0CA0000003060300140000000000", .type5),
+            ("3B8F8001804F0CA00000030600000300000000", .type2),
+            ("3B8F8001804F0CA00000030603000300000000", .type2),
+            ("3B808001", .type4),
             ("3B8F8001804F0CA0000003060B00140000000077", .type5),
             ("3B8F8001804F0CA00000030603FFA00000000034", nil),
             ("3B8F8001804F0CA0000003060600070000000069", nil),
@@ -73,8 +81,43 @@ import TestSupport
         let channel = AnsweringChannel(facts: CardFacts(atr: unknown)) { command throws(ReaderError) in
             reader.transmit(command, to: tag) ?? []
         }
-        let content = try TagReader.readNDEF(over: channel)
-        #expect(content.ndef == (readerTells ? .message([0xD0, 0x00, 0x00]) : .absent))
+        // Where it does not, it is asked as a Type 2 tag.
+        #expect(try TagReader.readNDEF(over: channel).ndef == .message([0xD0, 0x00, 0x00]))
+    }
+
+    /// Cards whose kind the reader does not tell: what is asked, and what a refusal means.
+    @Test(
+        arguments: [
+            // No kind at all: nothing is asked.
+            ("FFFF", "9000", .notAsked), ("3B", "9000", .notAsked), ("3B81", "6A82", .notAsked),
+            ("", "6A82", .notAsked),
+            (nil, "6A82", .notAsked),
+            // Kinds without a mapping.
+            ("3B8F8001804F0CA0000003060600070000000069", "6A82", .absent),
+            ("3B8F8001804F0CA00000030603FF400000000000", "6D00", .absent),
+            ("3B8F8001804F0CA0000003060300380000000000", "6D00", .absent),
+            // Without a name: as Type 2.
+            ("3B8F8001804F0CA0000003060300000000006B", "6982", .notAsked),
+            ("3B8F8001804F0CA00000030603FFA00000000034", "6D00", .notAsked),
+            // A contact card's ATR: as Type 4.
+            ("3B6500002063CB6600", "6A82", .absent), ("3B6500002063CB6600", "6D00", .absent),
+            ("3B6500002063CB6600", "6700", .notAsked),
+        ] as [(String?, String, MessageQuestion.Meaning)]
+    )
+    func unknownKinds(_ atr: String?, _ answer: String, _ meaning: MessageQuestion.Meaning) throws {
+        let channel = AnsweringChannel(facts: CardFacts(atr: atr.map { bytes($0) })) { _ throws(ReaderError) in
+            bytes(answer)
+        }
+        #expect(Self.meaning(of: channel) == meaning)
+    }
+
+    /// What reading the message comes to.
+    static func meaning(of channel: any CardChannel) -> MessageQuestion.Meaning {
+        do throws(TagError) {
+            return try TagReader.readNDEF(over: channel).ndef == .absent ? .absent : .present
+        } catch {
+            return error.outcome
+        }
     }
 
     @Test(arguments: SimulatedFault.Kind.allCases, 0..<6)
@@ -106,6 +149,9 @@ import TestSupport
         .corrupt(.init(.lengthOverCapacity(length: 300, capacity: 142), offset: 16)),
         .corrupt(.init(.reservedFile(0x3F00), offset: 9, file: 0xE103)),
         .unsupportedVersion(.type4, .init(major: 4, minor: 0)),
+        .notAsked(nil, attempt: "look for the message", status: nil),
+        .notAsked(.type3, attempt: "look for the message", status: nil),
+        .notAsked(.type4, attempt: "select the NDEF application", status: .wrongLength),
         .tooLong(length: 70_000, limit: 65_536),
     ])
     func errorsSayThreeThings(_ error: TagError) {

@@ -213,13 +213,66 @@ import TestSupport
         #expect(error == .protected(attempt: "read the file E104", status: .securityStatusNotSatisfied))
     }
 
-    @Test(arguments: [
-        "6A82", "6A81", "6A86", "6D00", "6E00", "6985", "6986", "6999", "6700", "6881", "9100", "911C", "6283",
-    ])
+    @Test(arguments: ["6A82", "6A81", "6A88", "6999", "6D00", "6E00", "911C", "91A0"])
     func noApplication(_ status: String) throws {
         let channel = AnsweringChannel { _ throws(ReaderError) in bytes(status) }
         #expect(try readType4(over: channel).get() == TagContent(type: .type4, ndef: .absent))
         #expect(channel.commands.count <= 2)
+    }
+
+    /// A question that the card refuses for its form or its state is no word on whether there is a message.
+    @Test(
+        arguments: [
+            ("6700", 6), ("6701", 6), ("6A80", 6), ("6A86", 6), ("6A87", 6), ("6B00", 6),
+            ("6985", 2), ("6986", 2), ("6900", 2), ("6283", 2), ("6300", 2), ("6881", 2), ("9100", 2), ("917E", 2),
+            ("6099", 2),
+        ] as [(String, Int)]
+    )
+    func applicationNotAsked(_ status: String, _ commands: Int) {
+        let channel = AnsweringChannel { _ throws(ReaderError) in bytes(status) }
+        let error = readType4(over: channel).error
+        guard case .notAsked(.type4, _, let word)? = error else {
+            Issue.record("\(status): \(String(describing: error))")
+            return
+        }
+        #expect(word?.rawValue.bytes == bytes(status))
+        #expect(channel.commands.count == commands)
+    }
+
+    /// What is refused for its form is asked in the next one: each form that a card may want, for each name.
+    @Test(arguments: ["6700", "6A86", "6B00"], ["D2760000850101", "D2760000850100"])
+    func formsOfSelect(_ refusal: String, _ name: String) throws {
+        let forms = ["00A4040007\(name)00", "00A4040007\(name)", "00A4040C07\(name)"]
+        for form in forms {
+            let tag = SimulatedType4Tag(message: Self.message)
+            _ = tag.receive(apdu: CommandAPDU.selectNDEFApplication.encoded())
+            let channel = AnsweringChannel { command throws(ReaderError) in
+                guard command[2] == 0x04 else { return tag.receive(apdu: command) ?? [] }
+                guard command.hex.contains(name) else { return [0x6A, 0x82] }
+                return command == bytes(form) ? [0x90, 0x00] : bytes(refusal)
+            }
+            #expect(try readType4(over: channel).get().ndef == .message(Self.message), "\(form)")
+        }
+    }
+
+    /// The forms of the SELECT of a file: without an answer, with P2 00, and with Le too.
+    @Test(arguments: ["00A4000C02", "00A4000002", "00A4000002/00"], ["6700", "6A86", "6985", "6D00"])
+    func formsOfFileSelect(_ form: String, _ refusal: String) throws {
+        let tag = SimulatedType4Tag(message: Self.message)
+        let channel = AnsweringChannel { command throws(ReaderError) in
+            guard command[1] == 0xA4, command[2] == 0x00 else { return tag.receive(apdu: command) ?? [] }
+            let taken = form.split(separator: "/")
+            guard command.hex.hasPrefix(taken[0]), command.count == 7 + taken.count - 1 else { return bytes(refusal) }
+            return tag.receive(apdu: CommandAPDU.select(fileID: UInt16(command[5]) << 8 | UInt16(command[6])).encoded())
+                ?? []
+        }
+        #expect(try readType4(over: channel).get().ndef == .message(Self.message))
+    }
+
+    @Test func protectedApplication() {
+        let channel = AnsweringChannel { _ throws(ReaderError) in [0x69, 0x82] }
+        let error = readType4(over: channel).error
+        #expect(error == .protected(attempt: "select the NDEF application", status: .securityStatusNotSatisfied))
     }
 
     @Test(arguments: ["6F00", "6400", "6581"]) func failedApplication(_ status: String) {

@@ -160,7 +160,7 @@ public struct CaptureWarning: Sendable, Hashable, Codable {
         /// A time is before one that stands above it. Only a capture made in a program can have it.
         case timeBackwards
         case malformedATR
-        /// The check byte of the ATR is wrong.
+        /// The check byte of the ATR is wrong or missing.
         case wrongTCK
         /// A check byte of the identifier in pages 0 to 2 is wrong.
         case wrongBCC

@@ -36,8 +36,14 @@ struct PresentationReview {
         guard let bytes = presentation.facts.atr else { return }
         do throws(ATRError) {
             let atr = try ATR(bytes)
-            for case .wrongTCK(let expected, let actual) in atr.warnings {
-                warn(.wrongTCK, "the ATR's check byte is \([actual].hex), and should be \([expected].hex)")
+            for warning in atr.warnings {
+                switch warning {
+                case .wrongTCK(let expected, let actual):
+                    warn(.wrongTCK, "the ATR's check byte is \([actual].hex), and should be \([expected].hex)")
+                case .missingTCK(let expected):
+                    warn(.wrongTCK, "the ATR's check byte is missing, and should be \([expected].hex)")
+                case .zeroPadding, .trailingBytes: break
+                }
             }
             guard let told = presentation.facts.technology, let technology = atr.technology, told != technology else {
                 return

@@ -117,6 +117,14 @@ extension StatusWord {
 }
 
 extension StatusWord {
+    /// Whether a reader, or a card to which a reader passes a command of class FF on, states by it that it does not know
+    /// the command or does not take it so. The card was then not asked.
+    package var refusesCommand: Bool { Self.refusals.contains(rawValue) }
+
+    package static let refusals: Set<UInt16> = [
+        0x6700, 0x6800, 0x6881, 0x6882, 0x6900, 0x6981, 0x6985, 0x6986, 0x6A81, 0x6A86, 0x6B00, 0x6D00, 0x6E00,
+    ]
+
     /// A short name in the terms of ISO/IEC 7816-4, such as "file or application not found".
     public var name: String {
         if let name = Self.standardNames[rawValue] { return name }

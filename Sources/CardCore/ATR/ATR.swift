@@ -25,7 +25,8 @@ public struct ATR: Sendable, Hashable {
     /// The checksum, or `nil` if absent.
     public let tck: UInt8?
 
-    /// Whether the checksum is right: the exclusive or of all bytes from T0 to TCK is 0. `nil` if absent.
+    /// Whether the checksum is right: the exclusive or of all bytes from T0 to TCK is 0. `false` also if the checksum is
+    /// missing, and `nil` if there should be none.
     public let isTCKValid: Bool?
 
     /// What is unusual about it without making it unreadable.
@@ -47,6 +48,8 @@ public struct ATR: Sendable, Hashable {
     public enum Warning: Sendable, Hashable {
         /// The checksum is wrong.
         case wrongTCK(expected: UInt8, actual: UInt8)
+        /// The checksum is missing at the end of an ATR that is otherwise complete. Some readers leave it out.
+        case missingTCK(expected: UInt8)
         /// That many zero bytes followed the ATR and were trimmed.
         case zeroPadding(count: Int)
         /// That many other bytes followed the ATR and were trimmed.
@@ -85,10 +88,10 @@ public struct ATR: Sendable, Hashable {
         var warnings: [Warning] = []
         if named.contains(where: { $0 != 0 }) {
             let expected = rawBytes[1..<reader.offset].reduce(0, ^)
-            let actual = try reader.next("TCK")
-            tck = actual
-            isTCKValid = actual == expected
-            if actual != expected { warnings.append(.wrongTCK(expected: expected, actual: actual)) }
+            tck = try reader.isAtEnd ? nil : reader.next("TCK")
+            isTCKValid = tck == expected
+            if let tck, tck != expected { warnings.append(.wrongTCK(expected: expected, actual: tck)) }
+            if tck == nil { warnings.append(.missingTCK(expected: expected)) }
         } else {
             tck = nil
             isTCKValid = nil
@@ -111,6 +114,7 @@ public struct ATR: Sendable, Hashable {
     private struct Reader {
         let bytes: [UInt8]
         var offset = 0
+        var isAtEnd: Bool { offset == bytes.count }
 
         mutating func next(_ name: String) throws(ATRError) -> UInt8 {
             guard offset < ReaderLimits.atrLength else {
@@ -138,6 +142,7 @@ extension ATR.Warning: CustomStringConvertible {
         switch self {
         case .wrongTCK(let expected, let actual):
             "The checksum is \(Hex.encode([actual])) and should be \(Hex.encode([expected]))."
+        case .missingTCK(let expected): "The checksum is missing; it should be \(Hex.encode([expected]))."
         case .zeroPadding(let count): "\(count) zero bytes after the ATR were trimmed."
         case .trailingBytes(let count): "\(count) bytes after the ATR were trimmed."
         }
@@ -156,9 +161,9 @@ extension ATR {
 
     /// The radio technology, or `nil` for a contact card and if the ATR does not identify it.
     ///
-    /// A storage card's ATR names its standard. The ATR of an ISO 14443-4 card does not, but type B always has eight
-    /// historical bytes: four of application data, three of protocol information from ATQB, and one whose high half is
-    /// MBLI and whose low half is 0. Eight bytes are therefore taken for type B if
+    /// A storage card's ATR names its standard, or a card of one standard alone. The ATR of an ISO 14443-4 card does not,
+    /// but type B always has eight historical bytes: four of application data, three of protocol information from ATQB,
+    /// and one whose high half is MBLI and whose low half is 0. Eight bytes are therefore taken for type B if
     /// - the last byte's low half is 0,
     /// - the protocol information is a valid one: bit rates without their reserved bit 4, a protocol type that states
     ///   ISO 14443-4 and has its reserved bit 4 clear, frame size code 0...12, waiting time 0...14, and
@@ -215,7 +220,7 @@ public enum ATRErrorCode: String, InputErrorCode {
     case empty
     /// The first byte is neither `3B` nor `3F`.
     case invalidTS
-    /// It ends before everything that it announces.
+    /// It ends before everything that it announces, but for the checksum.
     case truncated
     /// It announces more than ``ReaderLimits/atrLength`` bytes.
     case tooLong

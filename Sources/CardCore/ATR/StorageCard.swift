@@ -22,8 +22,12 @@ extension StorageCard {
     }
 
     /// The radio technology, or `nil` for a standard that has none or none of ours.
+    ///
+    /// A name that has a technology of its own counts before the standard, which readers of the ACR122 family leave at 03
+    /// for FeliCa too (ACR122T API 7.3).
     public var technology: Technology? {
-        switch standard {
+        if let technology = Self.technology(ofName: nameCode) { return technology }
+        return switch standard {
         case 0x01...0x03: .iso14443a
         case 0x05...0x07: .iso14443b
         case 0x09...0x0C: .iso15693
@@ -37,6 +41,9 @@ extension StorageCard {
         guard technology == .iso14443a, nameCode >> 8 == 0xFF, Self.names[nameCode] == nil else { return nil }
         return UInt8(truncatingIfNeeded: nameCode)
     }
+
+    /// Whether the reader names no product.
+    package var isUnnamed: Bool { nameCode == 0xFFA0 || name == nil && sak == nil }
 
     /// The name of the card, or `nil` for an unassigned number.
     ///
@@ -72,6 +79,18 @@ extension StorageCard {
 }
 
 extension StorageCard {
+    /// The technology of the cards of a name; `nil` for names of several (PicoPass), of none of ours, and for SAKs.
+    private static func technology(ofName code: UInt16) -> Technology? {
+        switch code {
+        case 0x0001...0x0004, 0x0026...0x002A, 0x002F, 0x0030, 0x0036...0x003A, 0x003D, 0xF004, 0xFFA0, 0xFFA1:
+            .iso14443a
+        case 0x0006...0x000D, 0x0031...0x0034, 0xFFB0...0xFFB8: .iso14443b
+        case 0x000E...0x0015, 0x0021, 0x0024, 0x0025, 0x002B, 0x0035, 0x003C, 0xFFD0...0xFFD3: .iso15693
+        case 0x003B, 0xF011, 0xF012: .felica
+        default: nil
+        }
+    }
+
     /// The assigned numbers (PC/SC part 3, supplemental document), SpringCard's own (FFxx) and other makers' (F0xx).
     static let names: [UInt16: String] = [
         0x0001: "MIFARE Classic 1K", 0x0002: "MIFARE Classic 4K", 0x0003: "MIFARE Ultralight", 0x0004: "SLE55R",
@@ -89,7 +108,7 @@ extension StorageCard {
         0x0034: "AT88RF04C", 0x0035: "ICODE SL2", 0x0036: "MIFARE Plus SL1 2K", 0x0037: "MIFARE Plus SL1 4K",
         0x0038: "MIFARE Plus SL2 2K", 0x0039: "MIFARE Plus SL2 4K", 0x003A: "MIFARE Ultralight C",
         0x003B: "FeliCa", 0x003C: "MLX90129", 0x003D: "MIFARE Ultralight EV1",
-        // ACS.
+        // ACS, of the ACR122 family alone.
         0xF004: "Topaz", 0xF011: "FeliCa 212 kbit/s", 0xF012: "FeliCa 424 kbit/s",
         // SpringCard.
         0xFFA0: "unknown ISO 14443 A card", 0xFFA1: "Kovio", 0xFFB0: "unknown ISO 14443 B card",

@@ -116,6 +116,9 @@ public struct ChannelCapabilities: Sendable, Hashable {
     /// are missing cannot be read, whatever the card: ISO 15693 through libnfc, for one.
     public var technologies: [Technology]?
 
+    /// Whether this is the recording of a card of which nothing but the identifier was asked.
+    package var knowsIdentifierOnly = false
+
     /// What a reader can carry.
     public init(
         longestCommand: Int = 261,

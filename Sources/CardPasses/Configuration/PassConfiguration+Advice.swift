@@ -94,6 +94,16 @@ extension PassConfiguration {
         if tokens != nil, let cards, !cards.isEmpty, !cards.contains(where: \.isToken) {
             add("tokens", "no rule in 'cards' takes a token, so none is looked for; add one with \"isToken\": true")
         }
+        if uidDespite?.isEmpty == false, lowest > .identifier || !order.contains(.uid) {
+            add(
+                "uidDespite",
+                "the card's own number counts nowhere here ('order', 'lowestAssurance'), so this does nothing"
+            )
+        } else if uidDespite?.contains(.tagUnsupported) == true {
+            let message =
+                "who has a message that a reader here cannot ask for is a second member under the card's number"
+            add("uidDespite", message)
+        }
         if lowest == .none {
             add("lowestAssurance", "it is the same as 'identifier': who cannot be named is let in nowhere")
         }

@@ -21,7 +21,8 @@ import Foundation
 ///   ],
 ///   "tokens": { "keys": ["issuer.jwks"], "issuer": "https://club.example" },
 ///   "order": ["appleVAS", "smartTap", "sdm", "text", "ndef", "uid"],
-///   "lowestAssurance": "identifier"
+///   "lowestAssurance": "identifier",
+///   "uidDespite": ["tagUnsupported"]
 /// }
 /// ```
 ///
@@ -43,6 +44,9 @@ public struct PassConfiguration: Sendable, Hashable, Codable {
     public var order: [Pass.Kind]?
     /// How far a pass has to be trusted (``PassSite/lowestAssurance``).
     public var lowestAssurance: Pass.Assurance?
+    /// In spite of which problems the card's own identifier counts (``PassSite/uidDespite``): `tagUnsupported`,
+    /// `tagProtected`.
+    public var uidDespite: [ScanEvent.Problem.Code]?
 
     /// Passes of Apple Wallet.
     public struct AppleVAS: Sendable, Hashable, Codable {
@@ -178,6 +182,11 @@ extension PassConfiguration {
         try check(cards?.count, "cards")
         try check(tokens?.keys.count, "tokens.keys")
         try check(order?.count, "order")
+        for (index, code) in (uidDespite ?? []).enumerated() where !PassSite.unread.contains(code) {
+            let known = PassSite.unread.map(\.rawValue).sorted().joined(separator: ", ")
+            let what = "this is no value that there may be here; there are: \(known)"
+            throw .init(place: "uidDespite[\(index)]", what: what)
+        }
         for (index, tags) in (signingTags ?? []).enumerated() { try tags.check("signingTags[\(index)]") }
         for (index, rule) in (cards ?? []).enumerated() {
             if case .uri(let rule) = rule { try Self.check(rule.host, rule.path, "cards[\(index)].uri") }
@@ -237,7 +246,7 @@ extension PassConfiguration {
             ])
         ),
         "tokens": .flat("keys", "issuer", "audience", "idClaim", "nameClaim", "leewaySeconds", "requiresExpiry"),
-        "order": .any, "lowestAssurance": .any,
+        "order": .any, "lowestAssurance": .any, "uidDespite": .any,
     ])
 
     /// A name with a slip in it would silently be as if it were not there.
@@ -310,6 +319,7 @@ extension PassConfiguration {
         site.tokens = try tokens?.verifier(files)
         if let order { site.order = order }
         if let lowestAssurance { site.lowestAssurance = lowestAssurance }
+        site.uidDespite = Set(uidDespite ?? [])
         return site
     }
 }

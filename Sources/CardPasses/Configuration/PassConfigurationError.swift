@@ -55,6 +55,7 @@ public enum PassConfigurationError: PassFault {
             switch path.last(where: { $0.intValue == nil })?.stringValue {
             case "order": values = Pass.Kind.allCases.map(\.rawValue)
             case "lowestAssurance": values = Pass.Assurance.allCases.map(\.rawValue)
+            case "uidDespite": values = PassSite.unread.map(\.rawValue).sorted()
             case "memberKinds": values = SmartTapObject.Kind.allCases.map(\.rawValue)
             case "identity": values = SDMSite.Identity.allCases.map(\.rawValue)
             case "mode": values = SDMLayout.Mode.allCases.map(\.rawValue)

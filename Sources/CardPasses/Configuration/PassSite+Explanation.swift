@@ -50,6 +50,10 @@ extension PassSite {
             let whom = tokens.audience.map { ", for \($0)" } ?? ""
             add("tokens", "\(tokens.keyCount) public keys\(names.isEmpty ? "" : " (\(names))")\(who)\(whom)")
         }
+        if !uidDespite.isEmpty {
+            let problems = uidDespite.map(\.rawValue).sorted().joined(separator: ", ")
+            add("uidDespite", "the card's own number counts in spite of \(problems)")
+        }
         return parts
     }
 }

@@ -70,7 +70,7 @@ struct ClassicLink {
         let attempt = "authenticate to sector \(wanted.sector)"
         if loadedKey != wanted.key {
             let answer = try link.send(CommandAPDU(trusted: 0xFF, Instruction.loadKey, 0x00, 0x00, wanted.key.bytes))
-            guard answer.isSuccess else {
+            guard MessageQuestion.key.meaning(of: answer.statusWord) == .present else {
                 throw .unsupported(.mifareClassic, attempt: "load a key into the reader (\(answer.statusWord))")
             }
             loadedKey = wanted.key
@@ -86,7 +86,7 @@ struct ClassicLink {
         switch status.rawValue {
         case 0x9000: return true
         case 0x6300, 0x6982, 0x6983, 0x6F04, 0x6F0A: return false
-        case 0x6D00, 0x6E00, 0x6A81, 0x6986:
+        case _ where MessageQuestion.directory.meaning(of: status) == .notAsked:
             throw .unsupported(.mifareClassic, attempt: "\(attempt) (\(status))")
         default: throw StorageLink.fault(attempt, status)
         }

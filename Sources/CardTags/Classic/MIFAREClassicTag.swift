@@ -78,27 +78,20 @@ public struct MIFAREClassicTag: NDEFTag {
         return (sectors, TLVArea(type: .mifareClassic, start: 0, end: memory.size), first)
     }
 
-    /// The sectors of the message, of which the first is open; none if nothing was seen that belongs to a message.
+    /// The sectors of the message; none if nothing was seen that belongs to a message.
+    ///
+    /// - Throws: ``TagError``; ``TagError/notAsked(_:attempt:status:)`` if the reader has no way to open a sector.
     private mutating func sectorsToRead() throws(TagError) -> [Int] {
-        let sectors: [Int]
         do throws(TagError) {
-            sectors = try messageSectors()
+            return try messageSectors()
         } catch {
             // Sector 0 of a card that is no tag may hold anything, and be answered for in any way.
             if case .corrupt = error { return [] }
             guard error.isAnswer(inFrames: memory.usesRawFrames) else { throw error }
-            return []
+            guard error.isUnknownToReader else { return [] }
+            try memory.link.confirmPresence()
+            throw .notAsked(.mifareClassic, attempt: error.attempt, status: error.status)
         }
-        guard let first = sectors.first else { return [] }
-        do throws(TagError) {
-            try memory.open(first)
-        } catch .protected(let attempt, nil) {
-            throw .protected(attempt: attempt, status: nil)
-        } catch {
-            guard error.isAnswer(inFrames: memory.usesRawFrames) else { throw error }
-            return []
-        }
-        return sectors
     }
 
     // MARK: NDEFTag

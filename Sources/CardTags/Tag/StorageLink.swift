@@ -143,12 +143,19 @@ extension TagError {
     /// Whether the reader itself does not know the command, so that another way may lead to the card.
     var isUnknownToReader: Bool {
         switch self {
-        case .refused(_, let status):
-            [.instructionNotSupported, .classNotSupported, .functionNotSupported, .commandNotAllowed].contains(status)
+        case .refused(_, let status), .protected(_, let status?):
+            MessageQuestion.block.meaning(of: status) == .notAsked
         case .link(let error): error.kind == .unsupported
         case .unsupported: true
         default: false
         }
+    }
+
+    /// The error of a first block that could not be asked for: neither with the reader's command, if that was tried, nor in
+    /// the card's own frames, whose refusal this is; `nil` if the card was asked in either way.
+    func notAsked(_ type: TagType, after command: TagError?) -> TagError? {
+        guard isUnknownToReader, command?.isUnknownToReader ?? true else { return nil }
+        return .notAsked(type, attempt: "look for the message of the card", status: command?.status)
     }
 }
 

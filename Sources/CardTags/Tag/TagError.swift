@@ -11,6 +11,11 @@ public enum TagError: Error, Sendable, Hashable {
     /// The card refused a command. `attempt` is read after "could not"; `status` is its status word.
     case refused(attempt: String, status: StatusWord)
 
+    /// It could not be asked whether there is a message: the kind of the card is not known, the reader has no way to carry
+    /// the question, or the card refused it for its form (``status``). A card without a message is another thing, see
+    /// ``TagNDEF/absent``.
+    case notAsked(TagType?, attempt: String, status: StatusWord?)
+
     /// The message, or a part of it, cannot be read without a key or a password. `status` is the card's status word;
     /// it is `nil` if the card returned other bytes instead (a Type 2 tag begins again with page 0).
     case protected(attempt: String, status: StatusWord?)
@@ -114,6 +119,7 @@ extension TagError {
         case .protected(_, nil), .unsupportedVersion: true
         case .protected(_, let status?): status == .securityStatusNotSatisfied
         case .link, .refused, .corrupt, .tooLong: false
+        case .notAsked: true
         case .tooLarge, .readOnly, .notFormatted, .cannotFormat, .unsupported, .guarded: true
         case .wrongKey, .wrongCard, .notWritten: false
         }
@@ -123,7 +129,7 @@ extension TagError {
     public var status: StatusWord? {
         switch self {
         case .refused(_, let status): status
-        case .protected(_, let status): status
+        case .protected(_, let status), .notAsked(_, _, let status): status
         default: nil
         }
     }
@@ -132,7 +138,7 @@ extension TagError {
     public var attempt: String {
         switch self {
         case .link(let error): error.attempt
-        case .refused(let attempt, _), .protected(let attempt, _): attempt
+        case .refused(let attempt, _), .protected(let attempt, _), .notAsked(_, let attempt, _): attempt
         case .corrupt, .unsupportedVersion, .tooLong: "read the message of the tag"
         case .tooLarge, .readOnly, .notFormatted, .notWritten: "write the message to the tag"
         case .cannotFormat: "format the tag"
@@ -149,6 +155,9 @@ extension TagError {
         case .protected(_, let status?): "it is protected or not there (\(status))"
         case .protected(_, nil): "it is protected or not there"
         case .corrupt(let corruption): corruption.description
+        case .notAsked(_, _, let status?): "the question was refused (\(status)), so a message may be there or not"
+        case .notAsked(let type?, _, nil): "this reader has no way to ask cards of \(type.name)"
+        case .notAsked(nil, _, nil): "what the reader reports of the card cannot be read"
         case .unsupportedVersion(_, let version): "it follows mapping version \(version), which is not known"
         case .tooLong(let length, let limit): "it has \(length) bytes, the limit is \(limit)"
         case .tooLarge(let length, let capacity): "it has \(length) bytes, the tag has room for \(capacity)"
@@ -171,6 +180,7 @@ extension TagError {
         case .refused: "Present the card again; if it happens each time, record it with 'readerctl record'."
         case .protected: "Use a tag whose message may be read freely, or remove its password."
         case .corrupt: "Write the tag anew; it may have left the reader while it was being written."
+        case .notAsked: "Use another reader or another card; the card's own number does not stand in for its message."
         case .unsupportedVersion: "Use a tag that was formatted for NDEF."
         case .tooLong: "Write a shorter message, or allow longer ones."
         case .tooLarge: "Nothing was changed. Write a shorter message, or use a larger tag."

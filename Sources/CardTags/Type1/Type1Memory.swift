@@ -6,6 +6,9 @@ struct Type1Memory {
     private(set) var usesRawFrames: Bool
     private var blocks: [Int: [UInt8]] = [:]
 
+    /// What the reader answered to its own command for block 0, if it did not read it.
+    private var refusal: TagError?
+
     /// HR0 and HR1, where they are known: `11` is a tag of 96 bytes, other values with a high nibble of 1 are larger.
     private(set) var header: [UInt8]?
     /// The first four bytes of the identifier, which every command carries.
@@ -27,7 +30,8 @@ struct Type1Memory {
 
     /// Reads block 0 or, in raw frames, all of the static memory; `false` if neither reader nor card lets it be read.
     ///
-    /// - Parameter ifAnswered: whether any status word leads to the card's own frames, and not only those that refuse.
+    /// - Parameter ifAnswered: whether any status word leads to the card's own frames, and not only those that refuse, and a
+    ///   reader that has no way to ask throws ``TagError/notAsked(_:attempt:status:)``.
     mutating func open(ifAnswered: Bool = false) throws(TagError) -> Bool {
         do throws(TagError) {
             if !usesRawFrames {
@@ -37,6 +41,7 @@ struct Type1Memory {
                 } catch {
                     // Many readers do not read blocks of such cards, but carry frames.
                     guard error.isRefusal || (ifAnswered && error.isAnswer(inFrames: false)) else { throw error }
+                    refusal = error
                     usesRawFrames = true
                 }
             }
@@ -47,6 +52,7 @@ struct Type1Memory {
                 throw error
             }
             try link.confirmPresence()
+            if ifAnswered, let error = error.notAsked(.type1, after: refusal) { throw error }
             return false
         }
     }

@@ -6,11 +6,14 @@ struct Type3Link {
 
     /// Whether the card is spoken to in its own frames.
     private(set) var usesRawFrames: Bool
-    /// The card's IDm in the NDEF system, once it was polled for.
+    /// The card's IDm in the NDEF system, once it was polled for, or else the one that the reader found.
     private var idm: [UInt8] = []
 
     /// Whether the card has the NDEF system: it was polled for, and answered.
-    var hasSystem: Bool { !idm.isEmpty }
+    private(set) var hasSystem = false
+
+    /// What the reader answered to its own command for the first block, if it did not read it.
+    private var refusal: TagError?
 
     /// The service selected in the reader, if the reader requires that.
     private var selectedService: UInt16?
@@ -35,7 +38,8 @@ struct Type3Link {
     /// Reads block 0; `nil` if the card has no NDEF system, or neither reader nor card lets it be read, and the card is
     /// still there.
     ///
-    /// - Parameter ifAnswered: whether every other answer means the same, and not only those that refuse.
+    /// - Parameter ifAnswered: whether every other answer means the same, and not only those that refuse, unless the reader
+    ///   has no way to ask, which then throws ``TagError/notAsked(_:attempt:status:)``.
     mutating func readFirst(ifAnswered: Bool = false) throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             return try connect(ifAnswered)
@@ -45,6 +49,7 @@ struct Type3Link {
                     || (ifAnswered && error.isAnswer(inFrames: usesRawFrames))
             else { throw error }
             try link.confirmPresence()
+            if ifAnswered, let error = error.notAsked(.type3, after: refusal) { throw error }
             return nil
         }
     }
@@ -55,6 +60,7 @@ struct Type3Link {
                 return try read(0, count: 1)
             } catch {
                 guard error.isRefusal || (ifAnswered && error.isAnswer(inFrames: false)) else { throw error }
+                refusal = error
             }
             // Some readers require the service to be selected first.
             if try select(Type3Link.readService) {
@@ -67,7 +73,12 @@ struct Type3Link {
             // Others do not read blocks of such cards, but carry frames.
             usesRawFrames = true
         }
-        guard try poll() else { return nil }
+        if try !poll() {
+            // A card of one system answers by the identifier that the reader found, too.
+            guard ifAnswered, let found = try PermanentLock.identifier(over: link.channel), found.bytes.count == 8
+            else { return nil }
+            idm = found.bytes
+        }
         return try read(0, count: 1)
     }
 
@@ -88,6 +99,7 @@ struct Type3Link {
             throw StorageLink.broken(attempt, "\(answer.count) bytes that are no answer to a poll")
         }
         idm = Array(answer[2..<10])
+        hasSystem = true
         return true
     }
 

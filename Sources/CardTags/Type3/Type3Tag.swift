@@ -31,8 +31,9 @@ public struct Type3Tag: NDEFTag {
             guard let version = block.first, version >> 4 == 1 else { return nil }
             throw .corrupt(.init(.wrongChecksum, offset: 14))
         }
+        // A block of zeros has the right checksum, too.
+        guard block.contains(where: { $0 != 0 }) else { return nil }
         let version = TagArea.Version(byte: attributes.version)
-        guard version.major != 0 else { return nil }
         guard version.major == 1 else { throw .unsupportedVersion(.type3, version) }
         guard attributes.blocksPerRead > 0 else { throw .corrupt(.init(.smallCommands(length: 0), offset: 1)) }
         return attributes

@@ -31,52 +31,59 @@ package struct Type4Files {
     }
 
     /// Selects the NDEF application; `false` if the card has none.
+    ///
+    /// Cards of the first mapping version know the older name, and some of them no SELECT with Le (NFC Forum Type 4 1.0): a
+    /// command that is refused for its form is sent in the next one.
     mutating func selectApplication() throws(TagError) -> Bool {
         let attempt = "select the NDEF application"
-        let answer = try link.send(.selectNDEFApplication)
-        if answer.isSuccess { return true }
-        guard Type4Files.meansAbsent(answer.statusWord) else {
-            throw .refused(attempt: attempt, status: answer.statusWord)
+        var refusal: StatusWord?
+        for name in [CommandAPDU.selectNDEFApplication, .selectNDEFApplicationVersion1] {
+            var status = StatusWord.success
+            var meaning = MessageQuestion.Meaning.notAsked
+            for (p2, length) in [(0x00, 256), (0x00, nil), (0x0C, nil)] as [(UInt8, Int?)] {
+                status = try link.send(CommandAPDU(trusted: name.cla, name.ins, name.p1, p2, name.data, length))
+                    .statusWord
+                meaning = MessageQuestion.application.meaning(of: status)
+                guard meaning == .notAsked, Type4Files.isOfTheForm(status) else { break }
+            }
+            switch meaning {
+            case .present: return true
+            case .absent: break
+            case .protected: throw .protected(attempt: attempt, status: status)
+            case .notAsked: refusal = refusal ?? status
+            case .corrupt, .unsupported, .failed: throw .refused(attempt: attempt, status: status)
+            }
+            // A card that knows no SELECT knows the older name no better.
+            if status == .instructionNotSupported || status == .classNotSupported { break }
         }
-        // A card that knows no SELECT knows the older name no better.
-        if answer.statusWord == .instructionNotSupported || answer.statusWord == .classNotSupported { return false }
-        let older = try link.send(.selectNDEFApplicationVersion1)
-        if older.isSuccess { return true }
-        guard Type4Files.meansAbsent(older.statusWord) else {
-            throw .refused(attempt: attempt, status: older.statusWord)
-        }
+        if let refusal { throw .notAsked(.type4, attempt: attempt, status: refusal) }
         return false
     }
 
-    /// Cards refuse an application that they do not have in many ways. Execution errors (`64xx` to `66xx`, `6Fxx`) mean
-    /// that something went wrong instead.
-    static func meansAbsent(_ status: StatusWord) -> Bool {
-        switch status.sw1 {
-        case 0x64...0x66, 0x6F: false
-        default: true
-        }
+    /// Whether a status word refuses a command for its lengths or for P1 and P2, so that another form may be taken.
+    private static func isOfTheForm(_ status: StatusWord) -> Bool {
+        status.sw1 == 0x67 || status.sw1 == 0x6C || [0x6A80, 0x6A86, 0x6A87, 0x6B00].contains(status.rawValue)
     }
 
     /// Selects a file; `false` if the card does not have it.
     mutating func select(_ file: UInt16) throws(TagError) -> Bool {
         let attempt = "select the file \([file].hex)"
-        let withoutAnswer = CommandAPDU.select(fileID: file)
-        if selectsWithoutAnswer {
-            let status = try link.send(withoutAnswer).statusWord
-            if status.isSuccess { return true }
-            if status == .fileNotFound { return false }
-            if status == .securityStatusNotSatisfied { throw .protected(attempt: attempt, status: status) }
+        let name = CommandAPDU.select(fileID: file)
+        let forms: [(p2: UInt8, length: Int?)] = [(0x0C, nil), (0x00, nil), (0x00, 256)]
+        var status = StatusWord.success
+        for (p2, length) in forms.dropFirst(selectsWithoutAnswer ? 0 : 1) {
+            status = try link.send(CommandAPDU(trusted: name.cla, name.ins, name.p1, p2, name.data, length)).statusWord
+            switch MessageQuestion.container.meaning(of: status) {
+            case .present:
+                selectsWithoutAnswer = p2 == 0x0C
+                return true
+            case .absent: return false
+            case .protected: throw .protected(attempt: attempt, status: status)
+            // Another form may be taken.
+            case .corrupt, .notAsked, .unsupported, .failed: break
+            }
         }
-        var command = withoutAnswer
-        command.p2 = 0x00
-        let status = try link.send(command).statusWord
-        if status.isSuccess {
-            selectsWithoutAnswer = false
-            return true
-        }
-        if status == .fileNotFound { return false }
-        throw status == .securityStatusNotSatisfied
-            ? .protected(attempt: attempt, status: status) : .refused(attempt: attempt, status: status)
+        throw .refused(attempt: attempt, status: status)
     }
 
     /// Reads exactly so many bytes of the selected file, in chunks.

@@ -15,6 +15,8 @@ struct Type5Memory: TagMemory {
 
     private let link: StorageLink
     private(set) var usesRawFrames: Bool
+    /// What the reader answered to its own command for block 0, if it did not read it.
+    private var refusal: TagError?
     private var content: [Int: [UInt8]] = [:]
 
     /// Read, write and system information, by ISO 15693-3.
@@ -44,7 +46,8 @@ struct Type5Memory: TagMemory {
 
     /// The first four bytes of block 0; `nil` if neither reader nor card lets them be read, and the card is still there.
     ///
-    /// - Parameter ifAnswered: whether every other answer means the same, and not only those that refuse.
+    /// - Parameter ifAnswered: whether every other answer means the same, and not only those that refuse, unless the reader
+    ///   has no way to ask, which then throws ``TagError/notAsked(_:attempt:status:)``.
     mutating func readMagic(ifAnswered: Bool = false) throws(TagError) -> [UInt8]? {
         do throws(TagError) {
             return Array(try readFirstBlock().prefix(4))
@@ -55,6 +58,7 @@ struct Type5Memory: TagMemory {
                     || (ifAnswered && error.isAnswer(inFrames: usesRawFrames))
             else { throw error }
             try link.confirmPresence()
+            if ifAnswered, let error = error.notAsked(.type5, after: refusal) { throw error }
             return nil
         }
     }
@@ -68,7 +72,8 @@ struct Type5Memory: TagMemory {
                 return bytes
             } catch {
                 // Some readers do not read blocks of such cards, but carry frames.
-                guard error.isUnknownToReader else { throw error }
+                guard error.isRefusal || error.isUnknownToReader else { throw error }
+                refusal = error
                 usesRawFrames = true
             }
         }

@@ -47,7 +47,7 @@ struct DescribeATR: ToolCommand {
                   technology  \(atr.technology?.rawValue ?? "unknown")
                   protocols   \(protocols.joined(separator: ", "))
                   historical  \(historical.isEmpty ? "none" : historical)
-                  check byte  \(atr.isTCKValid.map { $0 ? "right" : "wrong" } ?? "none")
+                  check byte  \(atr.isTCKValid.map { $0 ? "right" : atr.tck == nil ? "missing" : "wrong" } ?? "none")
                 """
         )
         for warning in atr.warnings { out.message("warning: \(warning)") }

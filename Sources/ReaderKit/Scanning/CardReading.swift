@@ -27,7 +27,8 @@ package struct CardReading: Sendable {
             if uid == nil, problems.isEmpty, let found = try channel.anyIdentifier() { judgement.take(found) }
             var isPhone = false
             if let site { isPhone = try readWallet(over: channel, site) }
-            if !isPhone { try readNDEF(over: channel, limits) }
+            // What has neither a contactless card's ATR nor an identifier is in another slot, and asked nothing.
+            if !isPhone, uid != nil || !isContact(channel.facts) { try readNDEF(over: channel, limits) }
         } catch {
             fault = error
             problems.append(Self.problem(of: error))
@@ -57,6 +58,10 @@ package struct CardReading: Sendable {
 
     package var member: (key: String, name: String?)? { judgement.member }
 
+    private func isContact(_ facts: CardFacts) -> Bool {
+        facts.atr.flatMap { try? ATR($0) }.map { !$0.isContactless } ?? false
+    }
+
     private mutating func readNDEF(
         over channel: any CardChannel,
         _ limits: NDEFLimits
@@ -66,13 +71,9 @@ package struct CardReading: Sendable {
             content = try TagReader.readNDEF(over: channel, limits: limits)
         } catch {
             if case .link(let fault) = error { throw fault }
-            let code: ScanEvent.Problem.Code =
-                switch error {
-                case .protected where error.isPermanent: .tagProtected
-                case .unsupportedVersion: .tagUnsupported
-                default: .tagCorrupt
-                }
-            return judgement.note(code, "\(error)")
+            // Of a recording of the identifier alone nobody knows what the card would have answered.
+            if case .notAsked(.some, _, _) = error, channel.capabilities.knowsIdentifierOnly { return }
+            return judgement.note(error.outcome.problem ?? .tagCorrupt, "\(error)")
         }
         switch content.ndef {
         case .absent: break

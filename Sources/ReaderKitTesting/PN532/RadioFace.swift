@@ -75,12 +75,12 @@ struct RadioFace: Sendable, Hashable {
             atqa = [isDESFire ? 0x03 : 0x00, long | 0x04]
             let interface: [UInt8] = isDESFire ? [0x75, 0x77, 0x81, 0x02] : [0x78, 0x80, 0x71, 0x02]
             activation = [UInt8(5 + history.count)] + interface + history
-        case .storage(0x11, _):
+        case .storage where card.kind.isFeliCa:
             technology = .feliCa
-        case .storage(0x03, 0x002F), .storage(0x03, 0x0030):
+        case .storage(_, 0x002F), .storage(_, 0x0030), .storage(_, 0xF004):
             technology = .topaz
             atqa = [0x0C, 0x00]
-        case .storage(0x01...0x03, let name):
+        case .storage(_, let name) where card.kind.storageTechnology == .iso14443a:
             technology = .typeA
             (atqa, sak, isClassic) = RadioFace.storage(name, long)
         default:

@@ -44,9 +44,10 @@ public enum SimulatedEncapsulation: String, Sendable, Hashable, CaseIterable {
     private func springCard(_ command: [UInt8], _ card: any SimulatedCard) -> [UInt8] {
         let isKnown =
             switch (command[2], card.kind) {
-            case (0x01, .storage(0x01...0x03, _)), (0x01, .isoDEP): true
-            case (0x04, .storage(0x09...0x0C, _)): true
-            case (0x07, .storage(0x11, _)): true
+            case (0x01, .isoDEP): true
+            case (0x01, let kind): kind.storageTechnology == .iso14443a
+            case (0x04, let kind): kind.isVicinity
+            case (0x07, let kind): kind.isFeliCa
             default: false
             }
         guard isKnown else { return Status.unsupported }

@@ -130,13 +130,15 @@ extension RawFrame {
 extension SimulatedCardKind {
     var isClassic: Bool { self == .classic1K || self == .classic4K || self == .classicMini }
 
-    var isFeliCa: Bool {
-        if case .storage(0x11, _) = self { true } else { false }
+    /// The technology of a storage card, as its standard or its name states.
+    var storageTechnology: Technology? {
+        guard case .storage = self else { return nil }
+        return (try? ATR(atr))?.technology
     }
 
-    var isVicinity: Bool {
-        if case .storage(0x09...0x0C, _) = self { true } else { false }
-    }
+    var isFeliCa: Bool { storageTechnology == .felica }
+
+    var isVicinity: Bool { storageTechnology == .iso15693 }
 
     var isType2: Bool {
         if case .storage(0x03, let name) = self { [0x0003, 0x003A, 0x003D].contains(name) } else { false }

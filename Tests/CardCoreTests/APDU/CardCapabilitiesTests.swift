@@ -28,7 +28,12 @@ import TestSupport
     @Test(
         arguments: [
             (CardFacts(), .unknown),
-            (CardFacts(atr: bytes("3B8580018073C021C0")), .unknown),
+            (CardFacts(atr: bytes("3B8680018073C021C0")), .unknown),
+            // Without TCK.
+            (
+                CardFacts(atr: bytes("3B8580018073C021C0")),
+                CardCapabilities(commandChaining: true, extendedLengths: true)
+            ),
             (
                 CardFacts(atr: bytes("3B868001 8073C021C057 00")),
                 CardCapabilities(commandChaining: true, extendedLengths: true)

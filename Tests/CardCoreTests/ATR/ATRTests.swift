@@ -167,6 +167,61 @@ import TestSupport
         #expect(atr.cardName == "MIFARE Classic 1K")
     }
 
+    /// Some readers leave the checksum out: whatever is complete but for it is read.
+    @Test(
+        arguments: [
+            ("3B808001", "ISO 14443-4 A", 0), ("3B81800180", "MIFARE DESFire", 1),
+            ("3B8880010000000033818100", "ISO 14443-4 B", 8),
+            ("3B8F80018031806549544A3442120FFF829000", "ISO 14443-4 A", 15),
+            ("3B8F8001804F0CA00000030603000300000000", "MIFARE Ultralight", 15),
+            ("3B8F8001804F0CA00000030603F01100000000", "FeliCa 212 kbit/s", 15),
+            ("3B8001", "contact card", 0), ("3B81818142", "contact card", nil), ("3B818001", "contact card", nil),
+        ] as [(String, String, Int?)]
+    )
+    func aMissingChecksumIsAWarning(_ hex: String, _ name: String, _ historical: Int?) throws {
+        let bytes = try Hex.decode(hex)
+        guard let historical else {
+            // A byte of the ATR itself is missing.
+            #expect(throws: ATRError.self) { try ATR(bytes) }
+            return
+        }
+        let atr = try ATR(bytes)
+        #expect(atr.bytes == bytes && atr.tck == nil && atr.isTCKValid == false)
+        #expect(atr.historicalBytes.count == historical && atr.cardName == name)
+        let expected = bytes.dropFirst().reduce(0, ^)
+        #expect(atr.warnings == [.missingTCK(expected: expected)])
+        #expect(atr.warnings.first?.description == "The checksum is missing; it should be \(Hex.encode([expected])).")
+        // With it, and with a wrong one and bytes behind it, it is the same card.
+        for rest in [[expected], [expected ^ 0xFF], [expected, 0x90, 0x00]] {
+            let other = try ATR(bytes + rest)
+            #expect(other.cardName == name && other.historicalBytes == atr.historicalBytes)
+        }
+    }
+
+    /// A name that has a technology of its own counts before the standard, whatever that is.
+    @Test(arguments: [0x00, 0x03, 0x07, 0x0B, 0x11, 0x7F] as [UInt8])
+    func technologyOfTheName(_ standard: UInt8) {
+        let names: [(UInt16, Technology?)] = [
+            (0x0001, .iso14443a), (0x0002, .iso14443a), (0x0003, .iso14443a), (0x0026, .iso14443a),
+            (0x002F, .iso14443a), (0x0030, .iso14443a), (0x003A, .iso14443a), (0x003D, .iso14443a),
+            (0xF004, .iso14443a), (0xFFA1, .iso14443a),
+            (0x0006, .iso14443b), (0x0007, .iso14443b), (0x0033, .iso14443b), (0xFFB3, .iso14443b),
+            (0x000E, .iso15693), (0x0012, .iso15693), (0x0014, .iso15693), (0x0035, .iso15693), (0x003C, .iso15693),
+            (0xFFD0, .iso15693), (0xFFD3, .iso15693),
+            (0x003B, .felica), (0xF011, .felica), (0xF012, .felica),
+        ]
+        for (code, technology) in names {
+            let card = StorageCard(standard: standard, nameCode: code)
+            #expect(card.technology == technology, "\(code)")
+            #expect(card.name != nil, "\(code)")
+        }
+        // Names of several technologies, and none.
+        let stated: [UInt8: Technology] = [0x03: .iso14443a, 0x07: .iso14443b, 0x0B: .iso15693, 0x11: .felica]
+        for code: UInt16 in [0x0000, 0x0005, 0x0017, 0xFF20, 0xFFC0, 0xFFFF] {
+            #expect(StorageCard(standard: standard, nameCode: code).technology == stated[standard], "\(code)")
+        }
+    }
+
     @Test func paddingIsTrimmed() throws {
         let bytes = Self.storageCards[0].bytes
         let padded = try ATR(bytes + [UInt8](repeating: 0, count: 13))
@@ -190,9 +245,8 @@ import TestSupport
             ("3B10", .truncated, 2),
             ("3B01", .truncated, 2),
             ("3BF0112233", .truncated, 5),
-            ("3B8001", .truncated, 3),
             ("3B80", .truncated, 2),
-            ("3B808001", .truncated, 4),
+            ("3B818001", .truncated, 4),
         ] as [(String, ATRError.Code, Int)]
     ) func refusesMalformed(
         _ hex: String,
@@ -208,7 +262,8 @@ import TestSupport
 
     @Test func everyCutOfAnATRIsTruncated() throws {
         let bytes = Self.storageCards[0].bytes
-        for count in 1..<bytes.count {
+        // All but the checksum is a whole ATR.
+        for count in 1..<bytes.count - 1 {
             let error = #expect(throws: ATRError.self) { try ATR(Array(bytes[..<count])) }
             #expect(error?.code == .truncated)
             #expect(error?.offset == count)

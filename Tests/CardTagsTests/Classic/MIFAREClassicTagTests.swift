@@ -201,11 +201,21 @@ import TestSupport
     }
 
     @Test func readerWithoutKeys() throws {
-        // A reader that does not know FF 82: the card has nothing to say, and nothing else is tried.
+        // A reader that does not know FF 82, or FF 86, or reads no block: the card was not asked. A key that is not the
+        // card's, in whatever words, is an answer.
         let facts = CardFacts(atr: SimulatedCardKind.classic1K.atr)
-        let channel = AnsweringChannel(facts: facts) { _ throws(ReaderError) in [0x6D, 0x00] }
-        #expect(try TagReader.readNDEF(over: channel) == TagContent(type: .mifareClassic, ndef: .absent))
-        #expect(channel.commands.count == 1)
+        let rows: [(key: String, directory: String, meaning: MessageQuestion.Meaning)] = [
+            ("6D00", "9000", .notAsked), ("6A81", "9000", .notAsked), ("6300", "9000", .notAsked),
+            ("9000", "6D00", .notAsked), ("9000", "6981", .notAsked), ("9000", "6700", .notAsked),
+            ("9000", "6300", .absent), ("9000", "6982", .absent), ("9000", "6983", .absent), ("9000", "6F04", .absent),
+            ("9000", "6400", .absent), ("9000", "6A82", .absent),
+        ]
+        for (key, directory, meaning) in rows {
+            let channel = AnsweringChannel(facts: facts) { command throws(ReaderError) in
+                bytes(command[1] == 0x82 ? key : directory)
+            }
+            #expect(TagReaderTests.meaning(of: channel) == meaning, "\(key) \(directory)")
+        }
     }
 
     @Test func readerThatSelectsAgain() throws {

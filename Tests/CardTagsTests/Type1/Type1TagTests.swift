@@ -58,7 +58,10 @@ import TestSupport
         var tag = Type1Tag(SimulatedCardChannel(SimulatedIdentityCard(kind: .topaz, uid: [1, 2, 3, 4])))
         #expect(try tag.readNDEF() == .init(type: .type1, ndef: .absent))
         var mute = Type1Tag(EncapsulatingChannel(SimulatedTopaz(), reader: .init(encapsulation: nil)))
-        #expect(try mute.readNDEF() == .init(type: .type1, ndef: .absent))
+        let attempt = "look for the message of the card"
+        #expect(throws: TagError.notAsked(.type1, attempt: attempt, status: .functionNotSupported)) {
+            try mute.readNDEF()
+        }
     }
 
     @Test func readOnlyAndVersion() throws {

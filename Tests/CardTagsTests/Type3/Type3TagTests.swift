@@ -67,6 +67,7 @@ import TestSupport
         arguments: [
             ("1001010005000000000001000051", TagError.corrupt(over(81, 80))),
             ("2001010005000000000001000000", .unsupportedVersion(.type3, .init(major: 2, minor: 0))),
+            ("0001010005000000000001000000", .unsupportedVersion(.type3, .init(major: 0, minor: 0))),
             ("1000010005000000000001000010", .corrupt(.init(.smallCommands(length: 0), offset: 1))),
             ("100101FFFF000000000001FFFFFF", .corrupt(over(0xFF_FFFF, 1_048_560))),
             ("100101FFFF000000000001020000", .tooLong(length: 131_072, limit: 65_536)),
@@ -188,11 +189,14 @@ import TestSupport
             try tag.writeNDEF(sample(90))
             #expect(try tag.readNDEF().ndef == .message(sample(90)), "\(reader)")
         }
-        // Neither blocks nor frames: the card is only an identifier to this reader.
+        // Neither blocks nor frames: the card is only an identifier to this reader, and has not been asked.
         let card = try #require(SimulatedFeliCa.formatted(message: sample(50)))
         let reader = SimulatedReader(encapsulation: nil, readsOtherCards: false)
         var tag = Type3Tag(EncapsulatingChannel(card, reader: reader))
-        #expect(try tag.readNDEF() == .init(type: .type3, ndef: .absent))
+        let attempt = "look for the message of the card"
+        #expect(throws: TagError.notAsked(.type3, attempt: attempt, status: .functionNotSupported)) {
+            try tag.readNDEF()
+        }
     }
 
     @Test(arguments: TagWay.allCases) func dump(_ way: TagWay) throws {

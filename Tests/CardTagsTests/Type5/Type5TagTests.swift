@@ -120,7 +120,10 @@ import TestSupport
         let card = try #require(SimulatedVicinityTag.formatted(message: sample(50)))
         let reader = SimulatedReader(encapsulation: nil, readsOtherCards: false)
         var tag = Type5Tag(EncapsulatingChannel(card, reader: reader))
-        #expect(try tag.readNDEF() == .init(type: .type5, ndef: .absent))
+        let attempt = "look for the message of the card"
+        #expect(throws: TagError.notAsked(.type5, attempt: attempt, status: .functionNotSupported)) {
+            try tag.readNDEF()
+        }
     }
 
     @Test(arguments: TagWay.allCases) func lockedBlock(_ way: TagWay) throws {

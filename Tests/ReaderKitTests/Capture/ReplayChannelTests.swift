@@ -136,6 +136,31 @@ import TestSupport
         }
     }
 
+    /// A frame that was recorded as the command in which a reader carried it, in either mode; and a reader that carries
+    /// none, of which a recording holds no frames.
+    @Test func framesInCommands() throws {
+        let hello = RawFrame([0x60])
+        for (command, answer) in [
+            ("FFFE01000160 00", "AABB9000"), ("FF00000003D44260", "D54300AABB9000"),
+            ("FF00000004D4400160", "D54100AABB9000"), ("FFEF00000160 00", "AABB9000"),
+            ("FFC20001039501 60 00", "9702AABB9000"),
+        ] {
+            for mode in ReplayMode.allCases {
+                let channel = try Self.channel("> \(command)\n< \(answer)\n", mode)
+                #expect(try channel.transceive(hello).bytes == [0xAA, 0xBB], "\(command)")
+                #expect(channel.rest == nil)
+            }
+        }
+        for (body, kind) in [
+            ("> FFB00000\n< 6A81\n", ReaderError.Kind.unsupported), ("> FFB00000\n< 6300\n", .timeout),
+            ("> FFCA0000\n< 6A81\n", .timeout), ("", .timeout), ("> FFB00000\n< 6A81\n>> 30\n<< 00/4\n", .timeout),
+            ("> FFFE01000160 00\n< 6D00\n", .unsupported), ("> 00A40400\n< 6D00\n", .timeout),
+        ] {
+            let channel = try Self.channel(body, .byCommand)
+            #expect { try channel.transceive(hello) } throws: { ($0 as? ReaderError)?.kind == kind }
+        }
+    }
+
     @Test(arguments: [
         ("timeout", ReaderError.Kind.timeout), ("reset", .cardReset), ("comm-error", .communication),
         ("removed", .cardRemoved),

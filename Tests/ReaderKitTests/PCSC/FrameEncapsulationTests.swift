@@ -10,7 +10,8 @@ import TestSupport
     @Test(
         arguments: [
             ("SpringCard H518 [CCID] (000A1B2C) 00 00", .springCard), ("Socket Mobile S550 00 00", .springCard),
-            ("ACS ACR122U PICC Interface 00 00", .acr122), ("Identiv uTrust 3700 F CL Reader 00 00", .identiv),
+            ("ACS ACR122U PICC Interface 00 00", .acr122), ("ACS ACR1222L Dual Reader 00 00", .acr122),
+            ("ACS AET62 PICC Reader 00 00", .acr122), ("Identiv uTrust 3700 F CL Reader 00 00", .identiv),
             ("ACS ACR1252 Dual Reader [ACR1252 Dual Reader PICC] 00 00", .transparentSession),
             ("ACS ACR1552 1S CL Reader PICC 0", .transparentSession), ("Virtual PCD 00 00", nil), ("", nil),
         ] as [(String, FrameEncapsulation?)]
@@ -26,6 +27,7 @@ import TestSupport
             (.springCard, .felica, "0600FFFF0000", "FFFE070006 0600FFFF0000 00"),
             (.springCard, .iso15693, "022B", "FFFE040002 022B 00"),
             (.acr122, .iso14443a, "3004", "FF00000004 D442 3004"),
+            (.acr122Exchange, .felica, "060012FC0000", "FF00000009 D44001 060012FC0000"),
             (.identiv, .iso14443a, "3004", "FFEF000002 3004 00"),
             (.transparentSession, .iso14443a, "3004", "FFC2000104 9502 3004 00"),
         ] as [(FrameEncapsulation, Technology?, String, String)]
@@ -35,7 +37,9 @@ import TestSupport
     }
 
     @Test(
-        arguments: [(.springCard, 255), (.acr122, 253), (.identiv, 255), (.transparentSession, 252)]
+        arguments: [
+            (.springCard, 255), (.acr122, 253), (.acr122Exchange, 252), (.identiv, 255), (.transparentSession, 252),
+        ]
             as [(FrameEncapsulation, Int)]
     )
     func longestFrame(_ form: FrameEncapsulation, _ longest: Int) throws {
@@ -71,6 +75,10 @@ import TestSupport
             (.acr122, "D54300 9000", .fault(.timeout)), (.acr122, "D543 9000", .unclear(.invalidAnswer)),
             (.acr122, "7F 9000", .unclear(.invalidAnswer)), (.acr122, "9000", .unclear(.invalidAnswer)),
             (.acr122, "6300", .unclear(.communication)), (.acr122, "6D00", .unknownCommand),
+            (.acr122, "D54100 AABB 9000", .unclear(.invalidAnswer)),
+            (.acr122Exchange, "D54100 AABB 9000", .frame("AABB", bits: 8)),
+            (.acr122Exchange, "D54101 9000", .fault(.timeout)),
+            (.acr122Exchange, "D54114 9000", .fault(.communication)),
             (.identiv, "AABB 9000", .frame("AABB", bits: 8)), (.identiv, "9000", .unclear(.timeout)),
             (.identiv, "6401", .unclear(.timeout)), (.identiv, "6A81", .unknownCommand),
             (.transparentSession, "C003009000 920100 96020000 9704 01020304 9000", .frame("01020304", bits: 8)),
@@ -168,7 +176,8 @@ import TestSupport
     /// A reader known by its name is not asked anything else.
     @Test(
         arguments: [
-            ("SpringCard H518 00 00", ["FFFE0100016000"]), ("ACS ACR122U 00 00", ["FF00000003D44260"]),
+            ("SpringCard H518 00 00", ["FFFE0100016000"]),
+            ("ACS ACR122U 00 00", ["FF00000003D44260", "FF00000004D4400160"]),
             ("Identiv uTrust 3700 F 00 00", ["FFEF0000016000"]), ("ACS ACR1252 00 00", ["FFC2000002810000"]),
         ]
     )
@@ -178,6 +187,32 @@ import TestSupport
         let error = #expect(throws: ReaderError.self) { try frames.transceive(RawFrame(Self.hello), reader.transmit) }
         #expect(error?.kind == .unsupported)
         #expect(reader.commands == commands)
+    }
+
+    /// Only readers of the ACR122 family name cards so, whatever their own names are.
+    @Test(arguments: ["F004", "F011", "F012"]) func readersKnownByTheCard(_ name: String) {
+        let reader = FakeReader([:])
+        let facts = CardFacts(atr: bytes("3B8F8001804F0CA00000030603\(name)0000000000"))
+        var frames = FrameExchange(reader: "Some Reader 00 00", facts: facts)
+        #expect(throws: ReaderError.self) { try frames.transceive(RawFrame(Self.hello), reader.transmit) }
+        #expect(reader.commands == ["FF00000003D44260", "FF00000004D4400160"])
+    }
+
+    /// What one form does not carry, the other may; a failure is none of the form.
+    @Test func bothFormsOfTheACR122() throws {
+        let facts = CardFacts(atr: bytes("3B8F8001804F0CA00000030603F011000000008A"))
+        for first in ["6D00", "6300", "7F9000"] {
+            let reader = FakeReader(["FF00000003D442": first, "FF00000004D440": "D54100AABB9000"])
+            var frames = FrameExchange(reader: "ACS ACR122U 00 00", facts: facts)
+            for _ in 0..<2 {
+                #expect(try frames.transceive(RawFrame(Self.hello), reader.transmit).bytes == [0xAA, 0xBB])
+            }
+            #expect(reader.commands.count == 3, "\(first)")
+        }
+        let failing = FakeReader(["FF000000": "6300"])
+        var frames = FrameExchange(reader: "ACS ACR122U 00 00", facts: facts)
+        let error = #expect(throws: ReaderError.self) { try frames.transceive(RawFrame(Self.hello), failing.transmit) }
+        #expect(error?.kind == .communication)
     }
 
     @Test(arguments: ["6300", "C003006A819000", "6A81"]) func refusedSession(_ answer: String) {

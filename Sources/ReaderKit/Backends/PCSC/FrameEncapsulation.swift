@@ -3,12 +3,15 @@
 /// | Form | Command | Answer |
 /// |---|---|---|
 /// | SpringCard | `FF FE protocol 00 Lc frame 00` | frame, `9000`; `6Fxx` with the reader's status |
-/// | ACS ACR122 | `FF 00 00 00 Lc D4 42 frame` | `D5 43`, status of the PN532, frame, `9000` |
+/// | ACS ACR122 | `FF 00 00 00 Lc D4 42 frame`, or `D4 40 01 frame` | `D5 43` or `D5 41`, status of the PN532, frame, `9000` |
 /// | Identiv uTrust 37xx | `FF EF 00 00 Lc frame 00` | frame, `9000` |
 /// | PC/SC 3, transparent session | `FF C2 00 01 Lc 95 length frame 00` | data objects `C0`, `92`, `96`, `97`, `9000` |
 enum FrameEncapsulation: String, Sendable, CaseIterable {
     case springCard
+    /// The PN532's InCommunicateThru: the frame as it is.
     case acr122
+    /// The PN532's InDataExchange with its first target.
+    case acr122Exchange
     case identiv
     case transparentSession
 
@@ -20,15 +23,25 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
 
     private static let readers: [(String, FrameEncapsulation)] = [
         ("springcard", .springCard), ("socket mobile", .springCard), ("prox'n'roll", .springCard),
-        ("acr122", .acr122), ("touchatag", .acr122), ("utrust 37", .identiv),
+        ("acr122", .acr122), ("touchatag", .acr122), ("aet62", .acr122), ("aet65", .acr122), ("utrust 37", .identiv),
         ("acr1251", .transparentSession), ("acr1252", .transparentSession), ("acr1255", .transparentSession),
         ("acr1281", .transparentSession), ("acr1552", .transparentSession), ("acr1555", .transparentSession),
         ("walletmate", .transparentSession),
     ]
 
-    /// What a reader of unknown make is asked, in this order. The ACR122's form is not among them: other readers may take
-    /// it for a command of their own.
-    static let probed: [FrameEncapsulation] = [.springCard, .transparentSession]
+    /// The forms that a reader may take, in the order in which they are tried: that of its make, which its name tells, or a
+    /// card's name that only readers of the ACR122 family give.
+    ///
+    /// The ACR122's forms are not among those that a reader of unknown make is asked: it may take them for a command of its
+    /// own.
+    static func candidates(reader name: String, card: StorageCard?) -> [FrameEncapsulation] {
+        let isACR122 = card.map { [0xF004, 0xF011, 0xF012].contains($0.nameCode) } ?? false
+        switch FrameEncapsulation(reader: name) ?? (isACR122 ? .acr122 : nil) {
+        case .acr122: return [.acr122, .acr122Exchange]
+        case let form?: return [form]
+        case nil: return [.springCard, .transparentSession]
+        }
+    }
 
     static let startSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x81, 0x00, 0x00]
     static let endSession: [UInt8] = [0xFF, 0xC2, 0x00, 0x00, 0x02, 0x82, 0x00, 0x00]
@@ -45,6 +58,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
             switch self {
             case .springCard: ([0xFF, 0xFE, Self.springCardProtocol(technology), 0x00], frame.bytes, [0x00])
             case .acr122: ([0xFF, 0x00, 0x00, 0x00], [0xD4, 0x42] + frame.bytes, [])
+            case .acr122Exchange: ([0xFF, 0x00, 0x00, 0x00], [0xD4, 0x40, 0x01] + frame.bytes, [])
             case .identiv: ([0xFF, 0xEF, 0x00, 0x00], frame.bytes, [0x00])
             case .transparentSession:
                 ([0xFF, 0xC2, 0x00, 0x01], (try? BERTLV(0x95, frame.bytes).encoded()) ?? [], [0x00])
@@ -88,7 +102,7 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
                 // 01 is a mute card, 1B one that answers too late.
                 return .fault(Self.error(code == 0x01 || code == 0x1B ? .timeout : .communication, status))
             }
-            if Self.refusals.contains(status.rawValue) { return .unknownCommand }
+            if status.refusesCommand { return .unknownCommand }
             return .unclear(Self.error(status.rawValue == 0x6401 ? .timeout : .communication, status))
         }
         switch self {
@@ -96,13 +110,14 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
             // They report nothing else when the card is silent.
             guard !response.data.isEmpty else { return .unclear(ReaderError(.timeout, attempting: Self.attempt)) }
             return .frame(Self.frame(response.data, technology))
-        case .acr122: return Self.pn532(response.data, technology)
+        case .acr122: return Self.pn532(response.data, 0x43, technology)
+        case .acr122Exchange: return Self.pn532(response.data, 0x41, technology)
         case .transparentSession: return Self.session(response.data)
         }
     }
 
-    private static func pn532(_ data: [UInt8], _ technology: Technology?) -> Outcome {
-        guard data.count >= 3, data.starts(with: [0xD5, 0x43]) else {
+    private static func pn532(_ data: [UInt8], _ answer: UInt8, _ technology: Technology?) -> Outcome {
+        guard data.count >= 3, data.starts(with: [0xD5, answer]) else {
             return .unclear(
                 ReaderError(.invalidAnswer, attempting: attempt, detail: "the reader's answer is not a PN532's")
             )
@@ -149,11 +164,6 @@ enum FrameEncapsulation: String, Sendable, CaseIterable {
             bytes.count == 1 && bytes[0] <= 0x0F && (technology == .iso14443a || technology == nil)
         return RawFrame(bytes, bitsInLastByte: isAcknowledgement ? 4 : 8)
     }
-
-    /// What readers, and cards to which a reader passes the command on, answer to a command that they do not know.
-    private static let refusals: Set<UInt16> = [
-        0x6700, 0x6800, 0x6881, 0x6882, 0x6900, 0x6981, 0x6985, 0x6986, 0x6A81, 0x6A86, 0x6B00, 0x6D00, 0x6E00,
-    ]
 
     private static func error(_ kind: ReaderError.Kind, _ status: StatusWord) -> ReaderError {
         error(kind, status.rawValue, status.name)

@@ -8,14 +8,16 @@ struct FrameExchange {
     private var isInSession = false
 
     init(reader name: String, facts: CardFacts) {
-        candidates = FrameEncapsulation(reader: name).map { [$0] } ?? FrameEncapsulation.probed
-        technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
+        let atr = facts.atr.flatMap { try? ATR($0) }
+        candidates = FrameEncapsulation.candidates(reader: name, card: atr?.storageCard)
+        technology = facts.technology ?? atr?.technology
     }
 
     var encapsulation: FrameEncapsulation? { candidates.count == 1 ? candidates[0] : nil }
 
     /// Sends a frame and returns the card's; ``ReaderError/Kind/unsupported`` if the reader takes no frames.
     mutating func transceive(_ frame: RawFrame, _ transmit: Transmit) throws(ReaderError) -> RawFrame {
+        var unclear: ReaderError?
         for candidate in candidates {
             switch try exchange(frame, candidate, transmit) {
             case .frame(let answer):
@@ -26,9 +28,12 @@ struct FrameExchange {
                 throw error
             case .unclear(let error):
                 if candidate == encapsulation { throw error }
+                unclear = error
             case .unknownCommand: break
             }
         }
+        // A reader of known make did not carry the frame this time.
+        if let unclear, candidates.first == .acr122 { throw unclear }
         if encapsulation == nil { candidates = [] }
         throw ReaderError(.unsupported, attempting: "exchange a raw frame")
     }

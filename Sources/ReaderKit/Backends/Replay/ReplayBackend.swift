@@ -136,7 +136,8 @@ public enum ReplayMode: String, Sendable, Hashable, CaseIterable {
     /// A repeated command gets its next answer, then its last. A SELECT is successful if it is answered `9000` or
     /// `61xx`. Commands to the reader itself (class `FF`), raw frames and escape commands do not depend on a SELECT; a
     /// SELECT that was recorded only after another one is found too. An APDU that was never recorded gets `6D00`, a raw
-    /// frame a time-out, an escape command `SCARD_E_UNSUPPORTED_FEATURE`.
+    /// frame a time-out (or, where the recorded reader refused commands and carried no frame, the same as with it), an escape
+    /// command `SCARD_E_UNSUPPORTED_FEATURE`.
     case byCommand
 }
 

@@ -28,12 +28,59 @@ public final class ReplayChannel: CardChannel {
         try bytes(.apdu(command), attempting: "send a command to the card")
     }
 
-    /// Answers a raw frame.
+    /// Answers a raw frame: from the recorded frames, or from the commands of class `FF` in which readers carry them.
+    ///
+    /// A recording of a reader that refused such a command, and without any frame, is one of a reader that carries none:
+    /// such frames are not recorded.
     public func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
+        if !script.isRecorded(.raw(frame)) {
+            if let answer = try encapsulated(frame) { return answer }
+            if lacksFrames { throw ReaderError(.unsupported, attempting: "exchange a raw frame") }
+        }
         guard case .raw(let answer) = try answer(.raw(frame), attempting: "exchange a raw frame") else {
             throw ReaderError(.invalidAnswer, attempting: "exchange a raw frame")
         }
         return answer
+    }
+
+    /// The answer to a frame that was recorded as a reader's command.
+    private func encapsulated(_ frame: RawFrame) throws(ReaderError) -> RawFrame? {
+        let technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
+        for form in FrameEncapsulation.allCases {
+            guard let command = try? form.command(frame, technology: technology), script.isRecorded(.apdu(command))
+            else { continue }
+            switch form.outcome(of: try transmit(command), technology: technology) {
+            case .frame(let answer): return answer
+            case .fault(let error), .unclear(let error): throw error
+            case .unknownCommand: continue
+            }
+        }
+        return nil
+    }
+
+    /// Whether the recorded reader carries no frames, as far as can be seen.
+    private var lacksFrames: Bool {
+        var isRefused = false
+        for exchange in presentation.exchanges {
+            switch (exchange.request, exchange.answer) {
+            case (.raw, _): return false
+            case (.apdu(let command), .bytes(let answer)) where !Self.asksIdentifier(command) && command.first == 0xFF:
+                if let status = try? ResponseAPDU(bytes: answer).statusWord, status.refusesCommand { isRefused = true }
+            default: break
+            }
+        }
+        return isRefused
+    }
+
+    private static func asksIdentifier(_ command: [UInt8]) -> Bool { command.starts(with: [0xFF, 0xCA]) }
+
+    /// What the reader carried, as far as can be seen.
+    public var capabilities: ChannelCapabilities {
+        var capabilities = ChannelCapabilities(hasPseudoAPDUs: facts.atr != nil || facts.technology == nil)
+        capabilities.knowsIdentifierOnly = presentation.exchanges.allSatisfy { exchange in
+            if case .apdu(let command) = exchange.request { Self.asksIdentifier(command) } else { false }
+        }
+        return capabilities
     }
 
     /// Answers an escape command.

@@ -5,6 +5,9 @@ protocol ReplayScript {
 
     mutating func reset()
 
+    /// Whether there is an answer to a request now.
+    func isRecorded(_ request: Request) -> Bool
+
     var rest: ReaderError? { get }
 }
 
@@ -34,6 +37,10 @@ struct StrictScript: ReplayScript {
     }
 
     mutating func reset() {}
+
+    func isRecorded(_ request: Request) -> Bool {
+        position < presentation.exchanges.count && presentation.exchanges[position].request == request
+    }
 
     var rest: ReaderError? {
         guard position < presentation.exchanges.count else { return nil }
@@ -117,6 +124,10 @@ struct CommandScript: ReplayScript {
 
     mutating func reset() {
         selected = nil
+    }
+
+    func isRecorded(_ request: Request) -> Bool {
+        [Key.Scope.selected(selected), .anywhere].contains { answers[Key(scope: $0, request: request)] != nil }
     }
 
     var rest: ReaderError? { nil }

@@ -1,0 +1,150 @@
+import CardCore
+
+/// A question by which the message of a card is looked for, and what the answers to it mean.
+///
+/// That there is no message, and that it could not be asked whether there is one, are never the same: a card of the first
+/// kind is known by its identifier, one of the second is nobody. This is the one table for it, and Documentation/cards.md
+/// shows it.
+package enum MessageQuestion: CaseIterable, Sendable {
+    case kind, application, container, pages, block, frames, key, directory, message
+
+    /// The kinds of cards that are asked so, by which reader, and how; for the page.
+    package var text: (cards: String, question: String) {
+        switch self {
+        case .kind: ("any", "what the reader reports before the card is asked: answer to reset, anticollision")
+        case .application:
+            (
+                "ISO 14443-4 (Type 4, phones, DESFire …), and cards with a contact card's answer to reset",
+                "SELECT `D2760000850101`, then `D2760000850100`; refused for its form, without Le, then with P2 `0C`"
+            )
+        case .container: ("with the application", "SELECT `E103`, with P2 `0C`, with `00`, and with Le")
+        case .pages: ("Type 2, and storage cards without a known name", "`FF B0`, or READ in frames: pages 0 to 3")
+        case .block: ("Types 1, 3 and 5, by the reader", "`FF B0`: the first block")
+        case .frames:
+            (
+                "Types 1, 3 and 5, in their own frames, where `FF B0` did not read",
+                "RID; polling for `12FC`; READ SINGLE BLOCK: by libnfc, or in `FF FE`, `FF 00 00 00` (`D4 42`, `D4 40 01`), "
+                    + "`FF EF`, `FF C2`"
+            )
+        case .key: ("MIFARE Classic, by PC/SC", "`FF 82`: the public key")
+        case .directory: ("MIFARE Classic", "`FF 86`, or its own frame: sector 0 with the public key; its directory")
+        case .message: ("any, once a tag was seen", "the place for the message, and the message")
+        }
+    }
+
+    /// What an answer means.
+    package enum Meaning: Sendable, CaseIterable {
+        /// There is something: it is asked further.
+        case present
+        /// There is no message; the card's own identifier counts.
+        case absent
+        /// Whether there is one could not be asked.
+        case notAsked
+        /// It may not be read without a key.
+        case protected
+        /// It follows a mapping that is not known.
+        case unsupported
+        /// It is not consistent, or reading it went wrong on the card.
+        case corrupt
+        /// The link failed.
+        case failed
+    }
+
+    /// What some of the answers to a question mean.
+    package struct Answer: Sendable {
+        /// The status words, in ranges; none for answers without one.
+        package var statuses: [ClosedRange<UInt16>] = []
+        /// Whether the status words of a command that is not known or not taken so are among them.
+        package var isRefusal = false
+        /// The answers in words.
+        package var words = ""
+        package var meaning: Meaning
+
+        fileprivate static func status(_ words: UInt16..., means meaning: Meaning) -> Self {
+            Self(statuses: words.map { $0...$0 }, meaning: meaning)
+        }
+
+        fileprivate static func refusal(_ words: String = "", means meaning: Meaning) -> Self {
+            Self(isRefusal: true, words: words, meaning: meaning)
+        }
+
+        fileprivate static func other(_ words: String, means meaning: Meaning) -> Self {
+            Self(statuses: [0...0xFFFF], words: words, meaning: meaning)
+        }
+
+        fileprivate static func words(_ words: String, means meaning: Meaning) -> Self {
+            Self(words: words, meaning: meaning)
+        }
+
+        fileprivate func fits(_ status: StatusWord) -> Bool {
+            statuses.contains { $0.contains(status.rawValue) } || isRefusal && status.refusesCommand
+        }
+    }
+
+    /// The answers; the first that a status word fits counts.
+    package var answers: [Answer] {
+        switch self {
+        case .kind:
+            [
+                .words("an answer to reset that cannot be read, or none", means: .notAsked),
+                .words("a kind without a mapping, such as memory cards of type B or NFC-DEP", means: .absent),
+            ]
+        case .application:
+            [
+                .status(0x9000, means: .present),
+                .status(0x6A81, 0x6A82, 0x6A88, 0x6999, 0x6D00, 0x6E00, 0x911C, 0x91A0, means: .absent),
+                .status(0x6982, means: .protected),
+                Answer(statuses: [0x6400...0x66FF, 0x6F00...0x6FFF], meaning: .corrupt),
+                .other("any other, as `6700`, `6A86`, `6985`, `6283`, when no form is left to try", means: .notAsked),
+            ]
+        case .container:
+            [
+                .status(0x9000, means: .present), .status(0x6A82, means: .absent), .status(0x6982, means: .protected),
+                .other("any other", means: .corrupt),
+            ]
+        case .pages:
+            [
+                .words("no `E1` in page 3", means: .absent),
+                .words("refused by a card without a known name", means: .notAsked),
+                .other("refused otherwise", means: .corrupt),
+            ]
+        case .block:
+            [
+                .words("a block that is none of a tag's", means: .absent),
+                .refusal("if the reader carries no frames either", means: .notAsked),
+                .other("any other, if the reader carries no frames", means: .absent),
+            ]
+        case .frames: [.words("silence, or anything that is no tag's", means: .absent)]
+        case .key: [.status(0x9000, means: .present), .other("any other", means: .notAsked)]
+        case .directory:
+            [
+                .words("no directory, or one without a message", means: .absent),
+                .refusal(means: .notAsked),
+                .other("any other: the key is not the card's", means: .absent),
+            ]
+        case .message:
+            [
+                .words("a mapping version that is not known", means: .unsupported),
+                .words("a key or a password is needed", means: .protected),
+                .words("what the tag states of itself is not consistent", means: .corrupt),
+                .words("the card left, or the link failed", means: .failed),
+            ]
+        }
+    }
+
+    /// What a status word means as the answer.
+    func meaning(of status: StatusWord) -> Meaning { answers.first { $0.fits(status) }?.meaning ?? .notAsked }
+}
+
+extension TagError {
+    /// What reading the message came to, as the table has it.
+    package var outcome: MessageQuestion.Meaning {
+        switch self {
+        case .link: .failed
+        case .notAsked: .notAsked
+        case .unsupportedVersion: .unsupported
+        case .protected where isPermanent: .protected
+        default: .corrupt
+        }
+    }
+}
