@@ -37,7 +37,11 @@ import TestSupport
         for count in counts {
             let bytes = [UInt8](repeating: 0x5A, count: count)
             let facts = CardFacts(technology: technology, values: [.init(name, bytes)])
-            let channel = AnsweringChannel(facts: facts) { _ throws(ReaderError) in [0x6A, 0x82] }
+            // It is silent in its own frames, too.
+            let silence = { (_: RawFrame) throws(ReaderError) -> RawFrame in
+                throw ReaderError(.timeout, attempting: "exchange a raw frame")
+            }
+            let channel = AnsweringChannel(facts: facts, frame: silence) { _ throws(ReaderError) in [0x6A, 0x82] }
             let reading = CardReading(over: channel, limits: .default)
             #expect(reading.uid == nil && reading.passes.isEmpty, "\(count)")
             #expect(reading.problems.map(\.code.rawValue) == ["invalidUID"], "\(count)")
