@@ -13,7 +13,7 @@ import NDEFCodec
 /// | Text `4\|U1\|x\|Ann` | `U1`, name `Ann` |
 /// | Text `U1` | `U1` |
 /// | Text or `application/json` `{"userId":"U1","username":"Ann"}` | `U1`, name `Ann` |
-/// | URI `https://club.example/member?id=U1` | `U1` |
+/// | URI, or a line of `text/uri-list`, `https://club.example/member?id=U1` | `U1` |
 /// | URI `https://club.example/m/U1` | `U1` |
 /// | URI `https://club.example/m/94%2F1` | `94/1`: a path is split before it is decoded |
 /// | vCard with `X-MEMBER-NUMBER:U1` and `FN:Ann` | `U1`, name `Ann` |
@@ -21,6 +21,9 @@ import NDEFCodec
 /// A URI without such a part, or a Text of several words, names nobody; it may be an advertisement. A vCard counts only
 /// with a member's number (``VCard/memberNumberNames``), and where no other record names a member or was meant to. Its
 /// `UID` names nobody: any program makes one up, and the same contact may be written to many cards.
+///
+/// Media types count by their registered and usual names, and their texts by the character set that they state. What comes
+/// under one of them and cannot be read is a pass gone wrong.
 public enum NDEFPassReader {
     /// The names under which a JSON object or a URI's query holds the id, the first found counts. Case does not count.
     public static let idNames = ["userId", "memberId", "member", "passId", "id", "user", "card"]
@@ -39,6 +42,8 @@ public enum NDEFPassReader {
         public var passes: [Pass] = []
         /// Texts and addresses that are meant as a pass and are not well formed.
         public var problems: [ScanEvent.Problem] = []
+        /// What could not be read besides the ids: a name.
+        public var remarks: [ScanEvent.Problem] = []
     }
 
     /// Looks through the records, in order, for ids.
@@ -49,20 +54,26 @@ public enum NDEFPassReader {
             case .text(let text): finding.read(text.text)
             case .uri(let uri), .absoluteURI(let uri, _): finding.read(uri: uri)
             case .smartPoster(let poster): finding.read(uri: poster.uri)
-            case .mime(let type, let payload): finding.read(mime: type, payload)
-            default: break
+            default: finding.read(mime: record)
             }
         }
-        if finding.passes.isEmpty, finding.problems.isEmpty {
-            for record in records { if case .vCard(let card) = record.media { finding.read(card) } }
-        }
+        if finding.passes.isEmpty, finding.problems.isEmpty { records.forEach { finding.readCards($0) } }
         return finding
     }
 }
 
 extension NDEFPassReader.Finding {
+    /// What a text has where something could not be decoded when it was written.
+    private static let lost: Unicode.Scalar = "\u{FFFD}"
+
     private mutating func add(_ id: String, kind: Pass.Kind = .ndef, name: String? = nil) {
-        passes.append(Pass(kind: kind, id: id, assurance: .identifier, name: name))
+        guard !id.unicodeScalars.contains(Self.lost) else { return refuse("the id on the card has lost characters") }
+        var name = name
+        if name?.unicodeScalars.contains(Self.lost) == true {
+            name = nil
+            remark("the name on the card has lost characters")
+        }
+        passes.append(Pass(kind: kind, id: id, assurance: .identifier, name: name?.isEmpty == true ? nil : name))
     }
 
     /// A member's number that cannot be one is a pass gone wrong.
@@ -74,20 +85,39 @@ extension NDEFPassReader.Finding {
         problems.append(ScanEvent.Problem(.invalidPass, "\(fault); write the card anew"))
     }
 
-    fileprivate mutating func read(_ card: VCard) {
+    private mutating func remark(_ fault: String) {
+        remarks.append(ScanEvent.Problem(.invalidPass, "\(fault) and is left out; write the card anew"))
+    }
+
+    fileprivate mutating func readCards(_ record: NDEFRecord) {
+        do throws(NDEFError) {
+            for card in try record.vCards() ?? [] { read(card) }
+        } catch {
+            refuse("the vCard on the card cannot be read: \(error.code.fact)")
+        }
+    }
+
+    private mutating func read(_ card: VCard) {
+        if card.hasUnreadableNumber {
+            return refuse("the member's number in the vCard is no text in the character set that is stated for it")
+        }
         guard let number = card.memberNumber else { return }
-        let name = card.name.map(MemberID.name).flatMap { $0.isEmpty ? nil : $0 }
-        add(number, name: name, orSay: "the vCard has a member number")
+        if card.hasUnreadableName {
+            remark("the name in the vCard is no text in the character set that is stated for it,")
+        }
+        add(number, name: card.name.map(MemberID.name), orSay: "the vCard has a member number")
     }
 
     fileprivate mutating func read(_ text: String) {
         let text = text.trimmed
+        // A vCard, which counts last.
+        if text.prefix(11).uppercased() == "BEGIN:VCARD" { return }
         if text.first == "{" {
             read(json: Array(text.utf8))
         } else if text.contains("|") {
             do {
                 let member = try MembershipText(parsing: text)
-                add(member.id, kind: .text, name: member.name.isEmpty ? nil : member.name)
+                add(member.id, kind: .text, name: member.name)
             } catch {
                 problems.append(ScanEvent.Problem(.invalidPass, error.message))
             }
@@ -96,12 +126,22 @@ extension NDEFPassReader.Finding {
         }
     }
 
-    fileprivate mutating func read(mime type: String, _ payload: [UInt8]) {
-        let essence = type.prefix { $0 != ";" }.trimmed.lowercased()
-        if essence == "application/json" || essence.hasSuffix("+json") {
-            read(json: payload)
-        } else if essence == "text/plain", let text = String(validating: payload, as: UTF8.self) {
-            read(text)
+    /// Reads a record of a media type, but for vCards.
+    fileprivate mutating func read(mime record: NDEFRecord) {
+        guard let kind = record.mediaType?.kind else { return }
+        switch kind {
+        case .vCard, .directory, .token: return
+        case .otherCard: return refuse("the vCard is in JSON or XML, of which only 'text/vcard' is read")
+        case .json, .text, .addresses: break
+        }
+        guard let text = record.mediaText else {
+            return refuse("the text on the card is none in the character set that is stated for it")
+        }
+        switch kind {
+        case .json: read(json: Array(text.utf8))
+        case .addresses:
+            for line in text.split(whereSeparator: \.isNewline) where line.first != "#" { read(uri: line.trimmed) }
+        default: read(text)
         }
     }
 

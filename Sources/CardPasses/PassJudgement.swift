@@ -287,7 +287,7 @@ extension PassJudgement {
 
     private mutating func take(_ finding: NDEFPassReader.Finding) {
         passes += finding.passes
-        if finding.passes.isEmpty { problems += finding.problems }
+        problems += finding.passes.isEmpty ? finding.problems : finding.remarks
     }
 
     private mutating func readByRules(_ records: [NDEFRecord], _ site: PassSite) {
@@ -329,12 +329,13 @@ extension PassJudgement {
             return text.first == "{" ? token(inJSON: Array(text.utf8)) : nil
         case .uri(let uri), .absoluteURI(let uri, _): return token(in: uri)
         case .smartPoster(let poster): return token(in: poster.uri)
-        case .mime(let type, let payload):
-            let type = type.prefix { $0 != ";" }.trimmed.lowercased()
-            if type == "application/jwt" { return String(decoding: payload, as: UTF8.self).trimmed }
-            return type == "application/json" || type.hasSuffix("+json") ? token(inJSON: payload) : nil
-        case .empty, .external, .androidApplication, .unknown, .handover, .handoverCarrier, .signature, .other,
-            .malformed:
+        case .mime, .other:
+            switch record.mediaType?.kind {
+            case .token?: return String(decoding: record.payload, as: UTF8.self).trimmed
+            case .json?: return record.mediaText.flatMap { token(inJSON: Array($0.utf8)) }
+            default: return nil
+            }
+        case .empty, .external, .androidApplication, .unknown, .handover, .handoverCarrier, .signature, .malformed:
             return nil
         }
     }

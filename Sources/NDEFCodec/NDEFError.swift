@@ -175,7 +175,7 @@ extension NDEFError {
 
 extension NDEFError.Code {
     /// What happened, without the place.
-    var fact: String {
+    package var fact: String {
         switch self {
         case .emptyMessage: "the message is empty"
         case .missingMessageBegin: "the first record is not marked as the begin of a message (MB)"
@@ -246,7 +246,7 @@ extension NDEFError.Code {
         case .vCardWithoutEnd: "the vCard has no END:VCARD"
         case .vCardWithoutVersion: "the vCard has no version that is known"
         case .vCardLine: "a line of the vCard is no property"
-        case .vCardNotText: "the vCard is not UTF-8"
+        case .vCardNotText: "a value of the vCard is no text in its character set"
         case .vCardQuotedPrintable: "a quoted-printable value of the vCard is broken"
         case .vCardTooManyProperties: "the number of properties of the vCard is over the limit"
         case .notHexadecimal: "the text is not hexadecimal"

@@ -6,7 +6,7 @@ public enum NDEFMediaContent: Sendable, Hashable {
     case bluetooth(NDEFBluetooth)
     /// Wireless networks (`application/vnd.wfa.wsc`).
     case wifi(NDEFWiFi)
-    /// A person (`text/vcard`, `text/x-vcard`).
+    /// A person (`text/vcard`, and the other names under which vCards come).
     case vCard(VCard)
 }
 
@@ -26,7 +26,9 @@ extension NDEFRecord {
         mode: NDEFMode = .strict,
         limits: NDEFLimits = .default
     ) throws(NDEFError) -> NDEFMediaContent? {
-        guard tnf == .mime, let kind = NDEFMediaType.allCases.first(where: { isMIME($0.rawValue) }) else { return nil }
+        guard let type = mediaType else { return nil }
+        let isVCard = type.kind == .vCard || type.kind == .directory && VCard.isOne(payload)
+        guard let kind = NDEFMediaType(rawValue: isVCard ? "text/vcard" : type.essence) else { return nil }
         guard payload.count <= limits.payload else {
             throw NDEFError(.payloadTooLong, at: limits.payload, value: payload.count)
         }
@@ -34,18 +36,17 @@ extension NDEFRecord {
         case .bluetooth: return .bluetooth(try NDEFBluetooth(payload, transport: .classic, mode: mode))
         case .bluetoothLE: return .bluetooth(try NDEFBluetooth(payload, transport: .lowEnergy, mode: mode))
         case .wifi: return .wifi(try NDEFWiFi(payload, mode: mode))
-        case .vCard, .oldVCard: return .vCard(try VCard(decoding: payload, mode: mode))
+        case .vCard: return .vCard(try VCard(decoding: payload, mode: mode, charset: type.charset))
         }
     }
 }
 
 /// The media types that are read further.
-enum NDEFMediaType: String, CaseIterable {
+enum NDEFMediaType: String {
     case bluetooth = "application/vnd.bluetooth.ep.oob"
     case bluetoothLE = "application/vnd.bluetooth.le.oob"
     case wifi = "application/vnd.wfa.wsc"
     case vCard = "text/vcard"
-    case oldVCard = "text/x-vcard"
 }
 
 /// A Bluetooth device as a tag describes it, read to be shown (Bluetooth Secure Simple Pairing Using NFC). Its `Encodable`

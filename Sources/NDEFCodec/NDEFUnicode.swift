@@ -49,13 +49,18 @@ enum NDEFUnicode {
     }
 
     /// Whether a text in UTF-16 is little endian, and where it begins: a byte order mark decides, and without one it is
-    /// big endian.
+    /// big endian. Programs of Windows leave the mark out of little-endian texts too, in which each second byte of Latin
+    /// letters is zero; no big-endian text of several characters is such.
     static func byteOrder(_ bytes: Bytes) -> (isLittleEndian: Bool, start: Int) {
         guard bytes.count >= 2 else { return (false, 0) }
         switch (bytes[0], bytes[1]) {
         case (0xFE, 0xFF): return (false, 2)
         case (0xFF, 0xFE): return (true, 2)
-        default: return (false, 0)
+        default:
+            let isLatin = stride(from: 0, to: bytes.count & ~1, by: 2).allSatisfy {
+                bytes[$0 + 1] == 0 && bytes[$0] != 0
+            }
+            return (isLatin && bytes.count >= 4, 0)
         }
     }
 

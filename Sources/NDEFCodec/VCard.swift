@@ -26,24 +26,36 @@ public struct VCard: Sendable, Hashable {
         public var group: String?
         /// The name in upper case, such as `FN`.
         public let name: String
-        /// The parameters, without `ENCODING=QUOTED-PRINTABLE` and `CHARSET`, which are undone.
+        /// The parameters, without those of the encoding and the character set, which are undone.
         public var parameters: [Parameter]
         /// The value as it is written, in one line: `\n` for a line break, and a backslash before `,`, `;` and `\`
         /// that are part of a text.
         public let rawValue: String
+        /// Whether the value is a text in the character set that it states. One that is not has none: what cannot be read
+        /// is no name. In base64 it may be a picture, and ``rawValue`` stays as it is written, with its `ENCODING`.
+        public let isText: Bool
 
-        init(group: String? = nil, name: String, parameters: [Parameter] = [], rawValue: String) {
+        init(
+            group: String? = nil,
+            name: String,
+            parameters: [Parameter] = [],
+            rawValue: String,
+            isText: Bool = true
+        ) {
             self.group = group
             self.name = name.uppercased()
             self.parameters = parameters
             self.rawValue = VCardText.oneLine(rawValue)
+            self.isText = isText
         }
 
-        /// The value as one text.
-        public var text: String { VCardText.unescape(rawValue) }
+        /// The value as one text; empty where it is none.
+        public var text: String { isText ? VCardText.unescape(rawValue) : "" }
 
-        /// The components of a value such as that of `N`, each as a text.
-        public var components: [String] { VCardText.split(rawValue) { $0 == "\\" && !$1 }.map(VCardText.unescape) }
+        /// The components of a value such as that of `N`, each as a text; none where it is no text.
+        public var components: [String] {
+            isText ? VCardText.split(rawValue) { $0 == "\\" && !$1 }.map(VCardText.unescape) : []
+        }
     }
 
     /// A parameter of a property.
@@ -91,7 +103,18 @@ public struct VCard: Sendable, Hashable {
     ]
 
     /// The member's number, from the first of ``memberNumberNames`` that the card has.
-    public var memberNumber: String? { Self.memberNumberNames.lazy.compactMap(first).first }
+    public var memberNumber: String? { numberName.flatMap(first) }
+
+    /// The first of the names that has a value, be it one that cannot be read: another then does not take its place.
+    private var numberName: String? { Self.memberNumberNames.first { first($0) != nil || hasNoText($0) } }
+
+    private func hasNoText(_ name: String) -> Bool { all(name).contains { !$0.isText } }
+
+    /// Whether the card has a member's number that cannot be read.
+    package var hasUnreadableNumber: Bool { numberName != nil && memberNumber == nil }
+
+    /// Whether the card has a name that cannot be read, and no other.
+    package var hasUnreadableName: Bool { name == nil && (hasNoText("FN") || hasNoText("N")) }
 }
 
 extension VCard: Redacted {

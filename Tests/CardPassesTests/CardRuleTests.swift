@@ -81,6 +81,16 @@ import TestSupport
             (json, .text(#"{"member":{"no":42}}"#), nil),
             (.json(.init(id: "no")), .text(#" {"no":"A"}"#), .id("A", name: nil, .ndef)),
             (.json(.init(id: "no")), .mime("text/x+json", #"{"no":"A"}"#), .id("A", name: nil, .ndef)),
+            // By any of its names; what is not in the character set that it states names nobody.
+            (
+                .json(.init(type: "application/json", id: "no")), .mime("Text/JSON;v=1", #"{"no":"A"}"#),
+                .id("A", name: nil, .ndef)
+            ),
+            (.json(.init(type: "application/json", id: "no")), .mime("text/x+json", #"{"no":"A"}"#), nil),
+            (
+                .json(.init(id: "no")), .mime("application/json; charset=utf-16le", #"{"no":"A"}"#),
+                .nobody("the JSON on the card is malformed; write the card anew")
+            ),
             (text, .text(" CLUB: 9 "), .id("9", name: nil, .ndef)), (text, .text("club:9"), nil),
             (.text(.init(isMembershipText: true)), .text("4|U1|x|Ann"), .id("U1", name: "Ann", .text)),
             (

@@ -10,7 +10,7 @@ import TestSupport
         let finding = NDEFPassReader.read(records)
         #expect(finding.passes.allSatisfy { $0.assurance == .identifier })
         return finding.passes.map { "\($0.kind):\($0.id)" + ($0.name.map { "/\($0)" } ?? "") }
-            + finding.problems.map { "!\($0.code)" }
+            + finding.problems.map { "!\($0.code)" } + finding.remarks.map { "?\($0.code)" }
     }
 
     static let texts: [(String, [String])] = [
@@ -177,7 +177,7 @@ import TestSupport
         #expect(Self.found([]) == [])
     }
 
-    @Test(arguments: ["image/png", "text/vcard", "application/octet-stream", "application/jsonp", ""])
+    @Test(arguments: ["image/png", "text/directory", "application/octet-stream", "application/jsonp", ""])
     func otherMediaTypes(_ type: String) {
         #expect(Self.found([.mime(type: type, payload: Array(#"{"id":"U1"}"#.utf8))]) == [])
     }
@@ -199,11 +199,80 @@ import TestSupport
         let (lines, expected) = Self.cards[index]
         for version in ["2.1", "3.0", "4.0"] {
             let payload = TestSupport.vCard(lines, version: version)
-            for type in ["text/vcard", "text/x-vCard; charset=utf-8"] {
-                #expect(Self.found([.mime(type: type, payload: payload)]) == expected)
+            let types = [
+                "text/vcard", "text/x-vCard; charset=utf-8", "text/directory", "text/directory;profile=vCard",
+                "application/vcard", "application/x-vcard", "text/plain",
+            ]
+            for type in types {
+                #expect(Self.found([.mime(type: type, payload: [0x0D, 0x0A] + payload)]) == expected, "\(type)")
             }
-            #expect(Self.found([.mime(type: "text/directory", payload: payload)]) == [])
+            #expect(Self.found([.mime(type: "text/directory;profile=ldap", payload: payload)]) == [])
+            // A program may write it as a Text.
+            #expect(Self.found([try .text(String(decoding: payload, as: UTF8.self))]) == expected)
         }
+    }
+
+    /// A type under which a membership comes, a payload, and what is found.
+    struct Typed: Sendable {
+        var type: String
+        var payload: [UInt8]
+        var found: [String]
+
+        init(_ type: String, _ payload: [UInt8], _ found: [String]) {
+            (self.type, self.payload, self.found) = (type, payload, found)
+        }
+    }
+
+    static let typed: [Typed] = [
+        // By the character set that is stated, or by a mark.
+        Typed("text/plain; charset=iso-8859-1", ascii("4|U1|x|J") + [0xF6], ["text:U1/Jö"]),
+        Typed("text/plain", ascii("4|U1|x|J") + [0xF6], ["!invalidPass"]),
+        Typed("text/plain", [0xEF, 0xBB, 0xBF] + ascii("U1"), ["ndef:U1"]),
+        Typed("text/plain;charset=utf-16", [0xFF, 0xFE, 0x55, 0, 0x31, 0], ["ndef:U1"]),
+        Typed("text/json", ascii(#"{"id":"U1"}"#), ["ndef:U1"]),
+        Typed(#"application/json;charset="utf-16le""#, ascii(#"{"id":"U1"}"#).flatMap { [$0, 0] }, ["ndef:U1"]),
+        Typed("application/json", [0xEF, 0xBB, 0xBF] + ascii(#"{"id":"U1"}"#), ["ndef:U1"]),
+        Typed(
+            "application/json; charset=windows-1252",
+            ascii(#"{"id":"U1","name":"J"#) + [0xF6, 0x22, 0x7D],
+            ["ndef:U1/Jö"]
+        ),
+        Typed("application/json", ascii(#"{"id":"U1","name":"J"#) + [0xF6, 0x22, 0x7D], ["!invalidPass"]),
+        Typed("text/uri-list", ascii("# ours\r\nhttps://club.example/\r\nhttps://club.example/m/U1\r\n"), ["ndef:U1"]),
+        Typed("text/x-uri", ascii("https://club.example/m/U1"), ["ndef:U1"]),
+        Typed("text/uri-list", [0xFF], ["!invalidPass"]),
+        // Cards that cannot be read.
+        Typed("text/vcard", ascii("{}"), ["!invalidPass"]), Typed("application/vcard", [], ["!invalidPass"]),
+        Typed("text/directory; profile=vcard", ascii("FN:Ann"), ["!invalidPass"]),
+        Typed("application/vcard+json", ascii(#"["vcard",[]]"#), ["!invalidPass"]),
+        Typed("application/vcard+xml", ascii("<vcards/>"), ["!invalidPass"]),
+        // A name that cannot be read is none; a number that cannot be read is nobody's.
+        Typed(
+            "text/x-vcard",
+            ascii("BEGIN:VCARD\nVERSION:2.1\nFN:J") + [0xF6] + ascii("\nX-MEMBER:U1\nEND:VCARD"),
+            ["ndef:U1", "?invalidPass"]
+        ),
+        Typed(
+            "text/x-vcard;charset=ISO-8859-1",
+            ascii("BEGIN:VCARD\nVERSION:2.1\nFN:J") + [0xF6] + ascii("\nX-MEMBER:U1\nEND:VCARD"),
+            ["ndef:U1/Jö"]
+        ),
+        Typed(
+            "text/x-vcard",
+            ascii("BEGIN:VCARD\nVERSION:2.1\nX-MEMBER:U") + [0xF6] + ascii("\nEND:VCARD"),
+            ["!invalidPass"]
+        ),
+        Typed("text/x-vcard", TestSupport.vCard(["FN:Ann"]) + TestSupport.vCard(["X-MEMBER:U2"]), ["ndef:U2"]),
+        // The sign of what was lost when it was written.
+        Typed("text/plain", ascii("4|U1|x|J\u{FFFD}rg"), ["text:U1", "?invalidPass"]),
+        Typed("text/plain", ascii("4|U\u{FFFD}|x|Ann"), ["!invalidPass"]),
+        Typed("application/json", ascii("{\"id\":\"U1\",\"name\":\"J\u{FFFD}\"}"), ["ndef:U1", "?invalidPass"]),
+        Typed("text/plain", ascii("U\u{FFFD}1"), ["!invalidPass"]),
+    ]
+
+    @Test(arguments: typed.indices) func mediaTypes(_ index: Int) {
+        let row = Self.typed[index]
+        #expect(Self.found([.mime(type: row.type, payload: row.payload)]) == row.found, "\(row.type)")
     }
 
     /// A vCard counts only where nothing else does, so that it changes nobody's key.
@@ -213,12 +282,19 @@ import TestSupport
         #expect(Self.found([card, try .uri("https://club.example/m/U1")]) == ["ndef:U1"])
         #expect(Self.found([card, try .text("a|b")]) == ["!invalidPass"])
         #expect(Self.found([try .uri("https://club.example/"), card]) == ["ndef:U9/Bea"])
-        #expect(Self.found([.mime(type: "text/vcard", payload: Array("BEGIN:VCAR".utf8))]) == [])
+        #expect(Self.found([.mime(type: "text/vcard", payload: Array("BEGIN:VCAR".utf8))]) == ["!invalidPass"])
     }
 
     @Test func malformedText() {
         // Not UTF-8 although it says so.
-        #expect(Self.found([.mime(type: "text/plain", payload: [0x55, 0xFF])]) == [])
+        #expect(Self.found([.mime(type: "text/plain", payload: [0x55, 0xFF])]) == ["!invalidPass"])
+        // Programs of Windows leave out the mark of UTF-16.
+        let text: [UInt8] = "4|U1|x|Jörg".utf16.flatMap { [UInt8($0), 0] as [UInt8] }
+        #expect(
+            Self.found([NDEFRecord(tnf: .wellKnown, type: [0x54], payload: [0x82, 0x65, 0x6E] + text)]) == [
+                "text:U1/Jörg"
+            ]
+        )
         #expect(Self.found([NDEFRecord(tnf: .wellKnown, type: [0x54], payload: [0x3F, 0x65])]) == [])
     }
 

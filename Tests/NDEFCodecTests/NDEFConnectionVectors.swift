@@ -428,7 +428,7 @@ let mediaFaults: [PayloadFault] = [
         "text/vcard",
         ascii("BEGIN:VCARD\nVERSION:3.0\nFN:") + [0xFF] + ascii("\nEND:VCARD"),
         .vCardNotText,
-        27,
+        24,
         lenient: true
     ),
     PayloadFault(

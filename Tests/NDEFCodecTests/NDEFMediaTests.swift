@@ -20,6 +20,55 @@ import TestSupport
         }
     }
 
+    struct TypeRow: Sendable {
+        var text: String
+        var kind: MediaType.Kind?
+        var charset: String?
+
+        init(_ text: String, _ kind: MediaType.Kind?, _ charset: String? = nil) {
+            (self.text, self.kind, self.charset) = (text, kind, charset)
+        }
+    }
+
+    static let types: [TypeRow] = [
+        TypeRow("text/vcard", .vCard), TypeRow("Text/X-vCard", .vCard), TypeRow("application/vcard", .vCard),
+        TypeRow("application/x-vcard", .vCard), TypeRow("text/x-vcard;charset=iso-8859-1", .vCard, "iso-8859-1"),
+        TypeRow(#"text/vcard ; version=4.0 ; Charset="UTF-8""#, .vCard, "UTF-8"), TypeRow("text/vcard\u{0}", .vCard),
+        TypeRow(" text/vcard ", .vCard), TypeRow("text/directory;profile=vCard", .vCard),
+        TypeRow(#"text/directory; charset=utf-8; profile="VCARD""#, .vCard, "utf-8"),
+        TypeRow("text/directory", .directory), TypeRow("text/directory;profile=ldap", nil),
+        TypeRow("application/vcard+json", .otherCard), TypeRow("application/vcard+xml", .otherCard),
+        TypeRow("application/json", .json), TypeRow("APPLICATION/JSON; charset=utf-8", .json, "utf-8"),
+        TypeRow("text/json", .json), TypeRow("application/vnd.club+json;v=1", .json),
+        TypeRow("text/plain", .text), TypeRow("Text/Plain;charset=us-ascii;x", .text, "us-ascii"),
+        TypeRow("text/uri-list", .addresses), TypeRow("text/x-uri", .addresses), TypeRow("application/jwt", .token),
+        TypeRow("text/vcards", nil), TypeRow("application/jsonp", nil), TypeRow("image/png", nil), TypeRow("", nil),
+        TypeRow(";", nil), TypeRow("text", nil), TypeRow("é/ü;ö=ä", nil),
+    ]
+
+    @Test("media types by their names and parameters", arguments: types.indices) func mediaTypes(_ index: Int) {
+        let row = Self.types[index]
+        let record = NDEFRecord.mime(type: row.text, payload: vCard(["FN:Ann"]))
+        #expect(record.mediaType?.kind == row.kind, "\(row.text)")
+        #expect(record.mediaType?.charset == row.charset)
+        if row.kind == .vCard || row.kind == .directory {
+            guard case .vCard(let card)? = record.media else {
+                Issue.record("no vCard under \(row.text)")
+                return
+            }
+            #expect(card.name == "Ann")
+        } else {
+            #expect(record.media == nil)
+        }
+    }
+
+    @Test("a directory without a vCard is none") func directory() throws {
+        let record = NDEFRecord.mime(type: "text/directory", payload: ascii("dn: cn=Ann\n"))
+        #expect(try record.vCards() == nil && record.media == nil)
+        #expect(try NDEFRecord.mime(type: "text/plain", payload: vCard(["FN:Ann"])).vCards()?.count == 1)
+        #expect(try NDEFRecord.mime(type: "text/plain", payload: ascii("Ann")).vCards() == nil)
+    }
+
     @Test("a payload over the limit is refused")
     func heedsLimits() {
         let record = NDEFRecord.mime(type: "text/vcard", payload: ascii("BEGIN:VCARD"))

@@ -69,6 +69,102 @@ import TestSupport
         #expect(try VCard(decoding: [0xEF, 0xBB, 0xBF] + bytes.dropLast(2)) == card)
     }
 
+    /// A line of a card in the bytes in which it is written, and the name that it gives; `nil` where it gives none that can
+    /// be read.
+    struct Written: Sendable {
+        var line: [UInt8]
+        var name: String?
+        /// That of the media type.
+        var charset: String?
+        var version: String
+
+        init(_ start: String, _ hex: String, _ name: String?, charset: String? = nil, version: String = "2.1") {
+            line = ascii(start) + bytes(hex)
+            (self.name, self.charset, self.version) = (name, charset, version)
+        }
+    }
+
+    static let written: [Written] = [
+        // 8 bits, by the line's own character set, by the media type's, and by none.
+        Written("FN;CHARSET=ISO-8859-1:J", "F67267204DFC6C6C6572", "Jörg Müller"),
+        Written("FN;CHARSET=\"iso-8859-1\";LANGUAGE=de:J", "F6", "Jö"),
+        Written("FN;charset=windows-1251:", "DEEBFF", "Юля"),
+        Written("FN;CHARSET=UTF-8:J", "C3B6", "Jö"), Written("FN;CHARSET=UTF-8:J", "F6", nil),
+        Written("FN:J", "F6", nil), Written("FN:J", "F6", "Jö", charset: "ISO-8859-1"),
+        Written("FN:J", "C3B6", "Jö", charset: "utf-8"), Written("FN;CHARSET=ISO-8859-2:", "B9", "š", charset: "UTF-8"),
+        Written("FN:J", "F6", nil, version: "3.0"), Written("FN:J", "F6", "Jö", charset: "latin1", version: "3.0"),
+        Written("FN;CHARSET=Shift_JIS:", "835C93FA", "ソ日"), Written("FN;CHARSET=GB2312:", "C8D5", "日"),
+        Written("FN;CHARSET=EUC-KR:", "C0CF", "일"), Written("FN;CHARSET=BIG5:", "B35C", "許"),
+        Written("FN;CHARSET=EUC-JP:", "C6FC", "日"), Written("FN;CHARSET=ISO-2022-JP:", "1B2442467C1B2842", "日"),
+        Written("FN;CHARSET=x-nobodys:J", "F6", nil), Written("FN;CHARSET=x-nobodys:Ann", "", "Ann"),
+        Written("FN;CHARSET=UTF-16:Anna", "", "Anna"), Written("FN:Ann", "", "Ann", charset: "UTF-32"),
+        Written("FN:J", "EFBFBD", nil),
+        // Folded within a character.
+        Written("FN:J", "C3 0D0A20 B6", "Jö", version: "3.0"), Written("FN:J", "C3 0D0A20 B6", "Jö", version: "4.0"),
+        // Quoted-printable: small digits, soft breaks with blanks, signs that break nothing, a break with nothing behind it.
+        Written("FN;CHARSET=ISO-8859-1;ENCODING=QUOTED-PRINTABLE:J=f6", "", "Jö"),
+        Written("FN;ENCODING=quoted-printable;CHARSET=Shift_JIS:=83=5C=93=FA", "", "ソ日"),
+        Written("FN;CHARSET=UTF-16LE;QUOTED-PRINTABLE:J=00=F6=00", "", "Jö"),
+        Written("FN;QUOTED-PRINTABLE:J=F6", "", nil),
+        Written("FN;QUOTED-PRINTABLE:J=C3=  ", "0D0A3D4236", "Jö"), Written("FN;QUOTED-PRINTABLE:Ann=", "", "Ann"),
+        Written("FN;QUOTED-PRINTABLE:Ann=", "0D0A582D4D454D4245523A4D31", "Ann"),
+        Written("FN;CHARSET=UTF-8;", "0D0A 20 454E434F44494E473D51 3A 4A3D43333D 0D0A 3D4236", "Jö"),
+        // Base64, by its names, folded, unfolded, without padding.
+        Written("FN;CHARSET=ISO-8859-1;ENCODING=BASE64:SvY=", "", "Jö"), Written("FN;BASE64:SsO2", "", "Jö"),
+        Written("FN;ENCODING=b:SsO2cmc", "", "Jörg", version: "3.0"),
+        Written("FN;ENCODING=BASE64:", "0D0A20 53734F32 0D0A20 636D633D 0D0A", "Jörg"),
+        Written("FN;ENCODING=BASE64:SsO2", "0D0A 636D633D 0D0A", "Jörg"), Written("FN;ENCODING=B:/w==", "", nil),
+        Written("FN;ENCODING=B;CHARSET=UTF-16:AEoA9g==", "", "Jö"),
+        // Addresses that hold a text.
+        Written("FN;VALUE=uri:data:text/plain\\;charset=utf-8\\;base64\\,SsO2", "", "Jö", version: "4.0"),
+        Written("FN;VALUE=uri:data:text/plain;charset=iso-8859-1,J%F6", "", "Jö", version: "4.0"),
+        Written("FN:data:,J%C3%B6", "", "Jö", version: "4.0"), Written("FN:data:,J%F6", "", nil, version: "4.0"),
+        Written("FN:Data: Ann, and more", "", "Data: Ann, and more", version: "4.0"),
+    ]
+
+    @Test("values in every character set and encoding", arguments: written.indices)
+    func decodes(_ index: Int) throws {
+        let row = Self.written[index]
+        let card = ascii("BEGIN:VCARD\r\nVERSION:\(row.version)\r\n") + row.line + ascii("\r\nEND:VCARD\r\n")
+        let read = try VCard(decoding: card, mode: .lenient, charset: row.charset)
+        #expect(read.name == row.name, "row \(index)")
+        #expect(read.hasUnreadableName == (row.name == nil))
+        // The same in UTF-16 as a whole, with a mark and by the media type.
+        guard let text = String(validating: card, as: UTF8.self), !row.line.contains(0x1B), row.charset == nil else {
+            return
+        }
+        let wide = text.utf16.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
+        #expect(try VCard(decoding: [0xFF, 0xFE] + wide, mode: .lenient).name == row.name)
+        #expect(try VCard(decoding: wide, mode: .lenient, charset: "utf-16le").name == row.name)
+    }
+
+    @Test("what stands before the first line, and behind the last")
+    func passesOver() throws {
+        let card = vCard(["FN:Ann", "X-MEMBER:M1"])
+        let starts = ["0D0A", "0A0A", "20200D0A", "EFBBBF", "EFBBBF0D0A", "0D0AEFBBBF", "00", "090D0A20"]
+        for start in starts { #expect(try VCard(decoding: bytes(start) + card).memberNumber == "M1", "\(start)") }
+        #expect(try VCard(decoding: card + [0, 0, 0]).memberNumber == "M1")
+        let two = vCard(["FN:Ann"]) + ascii("\r\n") + vCard(["FN:Bea", "X-MEMBER:M2"])
+        #expect(try VCard.all(decoding: two, charset: nil).map(\.memberNumber) == [nil, "M2"])
+        let agent = vCard(["AGENT:BEGIN:VCARD", "FN:Bea", "X-MEMBER:M2", "END:VCARD", "X-MEMBER:M1"], version: "2.1")
+        #expect(try VCard(decoding: agent).memberNumber == "M1")
+    }
+
+    @Test("a number that cannot be read is not replaced by another")
+    func numbers() throws {
+        func card(_ lines: [String]) throws -> VCard { try VCard(decoding: vCard(lines), mode: .lenient) }
+        let lost = try card(["X-MEMBER-NUMBER:M\u{FFFD}", "X-MEMBER-ID:M2"])
+        #expect(lost.memberNumber == nil && lost.hasUnreadableNumber)
+        let other = try card(["X-MEMBER-ID:M\u{FFFD}", "X-MEMBER-NUMBER:M2"])
+        #expect(other.memberNumber == "M2" && !other.hasUnreadableNumber)
+        // Of two names one that can be read is enough.
+        let names = try card(["FN:J\u{FFFD}rg", "N:Müller;Jörg"])
+        #expect(names.name == "Jörg Müller" && !names.hasUnreadableName)
+        // A picture stays as it is written.
+        let photo = try #require(try card(["PHOTO;ENCODING=b;TYPE=JPEG:/9j/"]).all("PHOTO").first)
+        #expect(photo.rawValue == "/9j/" && photo.parameters.map(\.name) == ["TYPE", "ENCODING"] && !photo.isText)
+    }
+
     @Test("what a card says of a member")
     func namesFields() throws {
         let card = try VCard(

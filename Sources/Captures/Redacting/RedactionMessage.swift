@@ -102,11 +102,14 @@ struct RedactionMessage {
     }
 
     private func mime(_ type: String, _ payload: [UInt8]) -> [UInt8] {
-        let essence = type.prefix { $0 != ";" }.trimmed
-        if essence == "application/json" || essence.hasSuffix("+json") { return text.json(payload) }
-        let cards = ["text/vcard", "text/x-vcard", "text/directory", "text/calendar", "text/x-vcalendar"]
-        if cards.contains(essence) { return text.card(payload) }
-        return essence.hasPrefix("text/") ? text.text(payload) : opaque(payload, depth: 4)
+        let type = MediaType(type)
+        switch type.kind {
+        case .json?: return text.json(payload)
+        case .vCard?, .directory?: return text.card(payload)
+        default: break
+        }
+        if ["text/directory", "text/calendar", "text/x-vcalendar"].contains(type.essence) { return text.card(payload) }
+        return type.essence.hasPrefix("text/") ? text.text(payload) : opaque(payload, depth: 4)
     }
 
     /// A payload of which nothing is known: a text keeps its form, other bytes are replaced altogether.

@@ -46,7 +46,7 @@ public enum CardRule: Sendable, Hashable {
 
     /// A JSON object, in a record of a media type or in a Text.
     public struct JSON: Sendable, Hashable, Codable {
-        /// The media type, without parameters; any JSON where it is left out.
+        /// The media type, by any of its usual names and without parameters; any JSON where it is left out.
         public var type: String?
         /// Where the id stands: names with dots between them, as `member.number`.
         public var id: String
@@ -83,7 +83,7 @@ public enum CardRule: Sendable, Hashable {
 
     /// A record of a media type.
     public struct MIME: Sendable, Hashable, Codable {
-        /// The media type, without parameters; case does not count.
+        /// The media type, by any of its usual names and without parameters; case does not count.
         public var type: String
         /// Whether a signed token stands in place of the id.
         public var isToken: Bool?
@@ -160,19 +160,19 @@ extension CardRule {
             case (.text(let rule), .text(let text)): rule.read(text.text.trimmed)
             case (.json(let rule), .text(let text)) where rule.type == nil && text.text.trimmed.first == "{":
                 rule.read(Array(text.text.utf8))
-            case (.json(let rule), .mime(let type, let payload)) where rule.isMeant(Self.essence(type)):
-                rule.read(payload)
-            case (.mime(let rule), .mime(let type, let payload)) where Self.essence(type) == rule.type.lowercased():
-                String(validating: payload, as: UTF8.self).map { .id($0.trimmed, name: nil, .ndef) }
-                    ?? .nobody("the record of the card is no text; write the card anew")
+            case (.json(let rule), _) where record.mediaType.map(rule.isMeant) == true:
+                record.mediaText.map { rule.read(Array($0.utf8)) } ?? Self.noText
+            case (.mime(let rule), _) where record.mediaType?.isSame(as: MediaType(rule.type)) == true:
+                record.mediaText.map { .id($0.trimmed, name: nil, .ndef) } ?? Self.noText
             default: nil
             }
         guard isToken, case .id(let text, _, _) = found else { return found }
         return .token(text)
     }
 
-    /// A media type without its parameters.
-    private static func essence(_ type: String) -> String { type.prefix { $0 != ";" }.trimmed.lowercased() }
+    private static let noText = Reading.nobody(
+        "the record of the card is no text in the character set that is stated for it; write the card anew"
+    )
 }
 
 extension CardRule.URI {
@@ -189,8 +189,8 @@ extension CardRule.URI {
 }
 
 extension CardRule.JSON {
-    fileprivate func isMeant(_ type: String) -> Bool {
-        self.type.map { $0.lowercased() == type } ?? (type == "application/json" || type.hasSuffix("+json"))
+    fileprivate func isMeant(_ type: MediaType) -> Bool {
+        self.type.map { type.isSame(as: MediaType($0)) } ?? (type.kind == .json)
     }
 
     fileprivate func read(_ bytes: [UInt8]) -> CardRule.Reading {

@@ -63,10 +63,7 @@ public struct CardMessages: Sendable {
         guard record.payload.count <= 2 * Message.longest else { return nil }
         switch record.content {
         case .text(let text): return Array(text.text.utf8)
-        case .mime(let type, let payload):
-            let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-            return essence == "application/json" || essence.hasSuffix("+json") ? payload : nil
-        default: return nil
+        default: return record.mediaType?.kind == .json ? record.mediaText.map { Array($0.utf8) } : nil
         }
     }
 }
