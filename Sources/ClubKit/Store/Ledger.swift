@@ -293,9 +293,15 @@ extension MemberStore {
         let time = try timeOfVisit(date, attempt)
         return try await write(attempt, committed: committed) { transaction in
             let row = try transaction.db.members.member(key, attempt)
+            // What a clock that was wrong dated ahead is not the latest for years.
+            let end = transaction.device.now + 86_400 * Timestamp.second
+            let isLatest =
+                try time >= row.latest
+                || row.latest > end
+                    && ScenarioState(row, in: transaction.db).countVisits(after: time, through: end) == 0
             let changed = try transaction.ledger.record(id, of: row, at: time, context, attempt)
             var executions: [ScenarioExecution] = []
-            if let scenarios, time >= row.latest, let counted = try transaction.db.members.row(id: row.id) {
+            if let scenarios, isLatest, let counted = try transaction.db.members.row(id: row.id) {
                 executions = try transaction.executions.charge(
                     scenarios,
                     for: counted,

@@ -86,17 +86,39 @@ struct ScenarioEvaluation {
 
     mutating func hasPassedSinceFirst(_ seconds: TimeInterval, at now: Int64) throws -> Bool {
         guard let first = try events().first else { return passesWithoutEvents }
-        return ScenarioTime.hasPassed(ScenarioTime.microseconds(seconds), from: first, to: now)
+        let length = ScenarioTime.microseconds(seconds)
+        return first > Self.horizon(length, at: now) || ScenarioTime.hasPassed(length, from: first, to: now)
     }
 
     mutating func hasPassedSinceLast(_ seconds: TimeInterval, at now: Int64) throws -> Bool {
-        guard let last = try events().last else { return passesWithoutEvents }
+        guard try events().last != nil else { return passesWithoutEvents }
+        guard let last = try lastEvent(seconds, at: now) else { return true }
         return ScenarioTime.hasPassed(ScenarioTime.microseconds(seconds), from: last, to: now)
     }
 
     mutating func hasRested(_ seconds: TimeInterval, at now: Int64) throws -> Bool {
-        guard let last = try executions().last else { return true }
+        guard let last = try lastExecution(seconds, at: now) else { return true }
         return ScenarioTime.hasPassed(ScenarioTime.microseconds(seconds), from: last, to: now)
+    }
+
+    /// What lies ahead by no more than a day keeps a rule from holding that asks how long ago it was, or by no more than
+    /// that length: the clock was set back. Beyond, the clock was wrong, and nobody knows when it was.
+    private static func horizon(_ length: Int64, at now: Int64) -> Int64 {
+        ScenarioTime.sum(now, max(length, CivilDate.day))
+    }
+
+    /// The last event that a rule on the time since it goes by, if any.
+    mutating func lastEvent(_ seconds: TimeInterval, at now: Int64) throws -> Int64? {
+        let horizon = Self.horizon(ScenarioTime.microseconds(seconds), at: now)
+        guard let last = try events().last, last > horizon else { return try events().last }
+        return try history.event(fromLatest: 0, through: horizon)
+    }
+
+    /// The last execution that a rule on the time since it goes by, if any.
+    mutating func lastExecution(_ seconds: TimeInterval, at now: Int64) throws -> Int64? {
+        let horizon = Self.horizon(ScenarioTime.microseconds(seconds), at: now)
+        guard let last = try executions().last, last > horizon else { return try executions().last }
+        return try history.execution(fromLatest: history.countExecutions(after: horizon, before: .max))
     }
 
     mutating func stamps(since: Date?) throws -> (events: Int, executions: Int) {
@@ -122,7 +144,7 @@ struct ScenarioEvaluation {
     /// brings something once.
     mutating func isUsed(at now: Int64) throws -> Bool {
         guard case .named = counted, let latest = try history.event(fromLatest: 0, through: now),
-            let last = try executions().last
+            let last = try lastExecution(0, at: now)
         else { return false }
         return last >= latest
     }
@@ -186,30 +208,35 @@ extension ScenarioEvaluation {
     private static let searchedDays = 29
 
     mutating func isOpen(_ hours: [OpeningHours], at now: Int64) -> Bool {
-        let local = calendar.local(now)
-        let (today, yesterday) = (CivilDate.weekday(local.day), CivilDate.weekday(local.day - 1))
-        return hours.contains { $0.include(local.time, on: today, after: yesterday) }
+        let today = calendar.local(now).day
+        // Those of yesterday may go on; where a clock is set back past midnight, so do those of the day that it showed.
+        return (today - 1...today + 1).contains { day in
+            hours.contains { opening($0, on: day).map { $0.start <= now && now < $0.end } ?? false }
+        }
     }
 
     /// The next moment after this one at which one of the hours begins.
     mutating func nextOpening(_ hours: [OpeningHours], after now: Int64) -> Int64? {
         let today = calendar.local(now).day
-        var next: Int64?
         for day in today - 1...today + Self.searchedDays {
-            let weekday = CivilDate.weekday(day)
-            let midnight = ZoneCalendar.midnight(day)
-            for hours in hours where hours.weekdays.contains(weekday) {
-                let end = midnight + (hours.crossesMidnight ? CivilDate.day : 0)
-                let stretches = calendar.stretches(
-                    from: midnight + CivilDate.microseconds(hours.from),
-                    until: end + CivilDate.microseconds(hours.until)
-                )
-                for stretch in stretches where stretch.start > now { next = min(next ?? .max, stretch.start) }
-            }
-            // Hours of the next day can begin before those of this one only where a clock is set back past midnight.
-            if let next, calendar.local(next).day < day { return next }
+            // Those of a later day begin no earlier.
+            let next = hours.compactMap { opening($0, on: day)?.start }.filter { $0 > now }.min()
+            if let next { return next }
         }
-        return next
+        return nil
+    }
+
+    /// The stretch of time of hours that begin on a day; `nil` if they do not, or all of it is left out as clocks are set
+    /// forward.
+    private mutating func opening(_ hours: OpeningHours, on day: Int) -> ZoneCalendar.Period? {
+        guard hours.weekdays.contains(CivilDate.weekday(day)) else { return nil }
+        let midnight = ZoneCalendar.midnight(day)
+        let end = midnight + (hours.crossesMidnight ? CivilDate.day : 0)
+        let period = ZoneCalendar.Period(
+            start: calendar.moment(midnight + CivilDate.microseconds(hours.from)),
+            end: calendar.moment(end + CivilDate.microseconds(hours.until))
+        )
+        return period.start < period.end ? period : nil
     }
 
     /// The next moment after this one at which one of the days begins.
@@ -324,8 +351,9 @@ extension ScenarioEvaluation {
         case .minEventsRequired, .maxEventsPermitted, .maxExecutionsPermitted, .customConditions, .every, .tagged:
             return nil
         case .minSecondsSinceFirstEvent(let seconds): return Self.after(seconds, from: try events().first)
-        case .minSecondsSinceLastEvent(let seconds): return Self.after(seconds, from: try events().last)
-        case .minSecondsBetweenExecutions(let seconds): return Self.after(seconds, from: try executions().last)
+        case .minSecondsSinceLastEvent(let seconds): return Self.after(seconds, from: try lastEvent(seconds, at: now))
+        case .minSecondsBetweenExecutions(let seconds):
+            return Self.after(seconds, from: try lastExecution(seconds, at: now))
         case .valid(let from, _): return from.map(ScenarioTime.microseconds)
         case .events(let least, let most, let window):
             return try countEvents(within: window, at: now) < least ?? .min

@@ -16,10 +16,20 @@ extension ScenarioEvaluation {
             return Self.elapsed("The first \(counted.noun)", from: try events().first, to: now, needs: seconds)
                 ?? "There is no \(counted.noun) so far."
         case .minSecondsSinceLastEvent(let seconds):
-            return Self.elapsed("The last \(counted.noun)", from: try events().last, to: now, needs: seconds)
+            return Self.elapsed(
+                "The last \(counted.noun)",
+                from: try lastEvent(seconds, at: now),
+                to: now,
+                needs: seconds
+            )
                 ?? "There is no \(counted.noun) so far."
         case .minSecondsBetweenExecutions(let seconds):
-            return Self.elapsed("The last execution", from: try executions().last, to: now, needs: seconds)
+            return Self.elapsed(
+                "The last execution",
+                from: try lastExecution(seconds, at: now),
+                to: now,
+                needs: seconds
+            )
                 ?? "There is no execution so far."
         case .customConditions: return "The application's own conditions do not hold."
         case .valid(let from, let until): return validity(from: from, until: until, at: now)

@@ -3,8 +3,9 @@ import Foundation
 
 /// A rule that is evaluated for a scenario.
 ///
-/// Durations are in seconds, compared in whole microseconds. A time in the future (after the clock was set back) never
-/// satisfies a rule on the time since an event.
+/// Durations are in seconds, compared in whole microseconds. What lies ahead, since the clock was set back, keeps a rule
+/// on the time since it from holding; but not where it lies ahead by more than a day and than the rule's own length: that
+/// was a wrong clock, and closes nothing for years.
 public indirect enum ScenarioRule: Sendable, Hashable {
     /// The minimum number of events.
     case minEventsRequired(Int)
@@ -113,8 +114,10 @@ public enum ScenarioWindow: Sendable, Hashable {
 
 /// Hours on days of the week, in local time of the scenario's time zone.
 ///
-/// Where clocks are changed, a time that a day does not have counts as the next that it has, and one that a day has
-/// twice counts both times.
+/// They are one stretch of time: from the first moment at which the clock on the wall shows ``from`` until the first at
+/// which it shows ``until``. A time that is left out when clocks are set forward is the next that there is, and of one
+/// that comes twice it is the first; so hours until 02:30 are over at the first 02:30, and those from 02:30 until 04:00
+/// go on while the clock shows 02:00 once more.
 public struct OpeningHours: Sendable, Hashable {
     /// The days on which the hours begin.
     public var weekdays: Set<Weekday>
@@ -136,13 +139,6 @@ public struct OpeningHours: Sendable, Hashable {
 
 extension OpeningHours {
     var crossesMidnight: Bool { until <= from }
-
-    /// Whether they include that time of a day, in microseconds since midnight.
-    func include(_ time: Int64, on weekday: Weekday, after yesterday: Weekday) -> Bool {
-        let (from, until) = (CivilDate.microseconds(from), CivilDate.microseconds(until))
-        guard crossesMidnight else { return time >= from && time < until && weekdays.contains(weekday) }
-        return time >= from && weekdays.contains(weekday) || time < until && weekdays.contains(yesterday)
-    }
 }
 
 extension OpeningHours: CustomStringConvertible {

@@ -82,11 +82,13 @@ final class ZoneCalendar {
         return found
     }
 
-    /// The first moment of a day, or of the next if that one was skipped.
-    func start(ofDay day: Int) -> Int64 {
-        let local = Self.midnight(day)
-        return stretches(from: local, until: local + 2 * CivilDate.day).first?.start ?? local
+    /// The moment at which the clock on the wall first shows a time or, where that is left out, the next that there is.
+    func moment(_ local: Int64) -> Int64 {
+        stretches(from: local, until: local + 2 * CivilDate.day).first?.start ?? local
     }
+
+    /// The first moment of a day, or of the next if that one was skipped.
+    func start(ofDay day: Int) -> Int64 { moment(Self.midnight(day)) }
 
     /// The first moment after a day, and after the day before it.
     private func end(ofDayBefore day: Int) -> Int64 {

@@ -331,6 +331,39 @@ struct ClubScenarioTests {
         #expect(told == ["second", "group"])
     }
 
+    @Test("What a clock dated years ahead or back closes nothing once it is right", arguments: [3000.0, -20_000])
+    func wrongClock(days: Double) async throws {
+        let club = try await openClub(.test(cooldown: .zero, clock: { start.addingTimeInterval(3 * Self.day) }))
+        let two = 2 * Self.day
+        func scenario(_ id: String, for audience: ScenarioAudience) -> Scenario {
+            Scenario(id) {
+                $0.audience = audience
+                $0.minSecondsBetweenExecutions = two
+            }
+        }
+        club.setScenarios([
+            scenario("member", for: .members), scenario("group", for: .group("staff")), scenario("kiosk", for: .kiosk),
+        ])
+        try await club.add(Member(userId: "A"))
+        try await club.setTags(["staff"], of: "A")
+        func executed(_ seconds: Double) async throws -> [String] {
+            try await club.receive(tap("A", at: seconds)).executions.map(\.scenario)
+        }
+        let all = ["member", "group", "kiosk"]
+        #expect(try await executed(days * Self.day) == all)
+        #expect(try await executed(0) == all)
+        #expect(try await executed(60).isEmpty)
+        #expect(try await executed(two) == [])
+        #expect(try await executed(two + 1) == all)
+        // A visit by hand is the latest, whatever lies years ahead.
+        let last = start.addingTimeInterval(two + 120)
+        club.setScenarios([Scenario("hand")])
+        #expect(try await club.recordManualVisit(of: "A", at: last, by: ActionContext()).executions.count == 1)
+        let earlier = start.addingTimeInterval(two + 90)
+        #expect(try await club.recordManualVisit(of: "A", at: earlier, by: ActionContext()).executions.isEmpty)
+        #expect(try await club.check().isEmpty)
+    }
+
     @Test("An effect that fails is refunded, and what it stood for is due again")
     func refunded() async throws {
         struct NoCoffee: Error {}

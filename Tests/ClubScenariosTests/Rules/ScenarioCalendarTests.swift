@@ -64,8 +64,9 @@ import Testing
         }
     }
 
-    /// Whether hours on Sunday are open, at a time.
+    /// Whether hours on a day of the week are open, at a time.
     struct Opening: Sendable {
+        var day: Weekday
         var hours: String
         var zone: String
         var at: String
@@ -73,8 +74,16 @@ import Testing
         /// When they are open next, if they are closed.
         var next: String
 
-        init(_ hours: String, _ zone: String, _ at: String, _ isOpen: Bool, _ next: String = "") {
+        init(
+            _ hours: String,
+            _ zone: String,
+            _ at: String,
+            _ isOpen: Bool,
+            _ next: String = "",
+            on day: Weekday = .sunday
+        ) {
             (self.hours, self.zone, self.at, self.isOpen, self.next) = (hours, zone, at, isOpen, next)
+            self.day = day
         }
     }
 
@@ -93,9 +102,28 @@ import Testing
         Opening("02:00-03:00", "Europe/Berlin", "2026-10-25T01:30:00Z", true),
         Opening("02:00-03:00", "Europe/Berlin", "2026-10-25T02:00:00Z", false, "2026-11-01T01:00:00Z"),
         Opening("02:30-02:45", "Europe/Berlin", "2026-10-25T00:00:00Z", false, "2026-10-25T00:30:00Z"),
-        Opening("02:30-02:45", "Europe/Berlin", "2026-10-25T00:45:00Z", false, "2026-10-25T01:30:00Z"),
-        Opening("02:30-02:45", "Europe/Berlin", "2026-10-25T01:44:59Z", true),
-        Opening("02:30-02:45", "Europe/Berlin", "2026-10-25T01:45:00Z", false, "2026-11-01T01:30:00Z"),
+        Opening("02:30-02:45", "Europe/Berlin", "2026-10-25T00:44:59Z", true),
+        // Of a time that comes twice it is the first.
+        Opening("02:30-02:45", "Europe/Berlin", "2026-10-25T00:45:00Z", false, "2026-11-01T01:30:00Z"),
+        Opening("02:30-02:45", "Europe/Berlin", "2026-10-25T01:30:00Z", false, "2026-11-01T01:30:00Z"),
+        Opening("00:00-02:30", "Europe/Berlin", "2026-10-25T00:29:59Z", true),
+        Opening("00:00-02:30", "Europe/Berlin", "2026-10-25T01:10:00Z", false, "2026-10-31T23:00:00Z"),
+        Opening("02:30-04:00", "Europe/Berlin", "2026-10-25T00:29:59Z", false, "2026-10-25T00:30:00Z"),
+        Opening("02:30-04:00", "Europe/Berlin", "2026-10-25T01:10:00Z", true),
+        Opening("02:30-04:00", "Europe/Berlin", "2026-10-25T02:59:59Z", true),
+        Opening("02:30-04:00", "Europe/Berlin", "2026-10-25T03:00:00Z", false, "2026-11-01T01:30:00Z"),
+        Opening("02:30-02:00", "Europe/Berlin", "2026-10-25T01:10:00Z", true),
+        // The night before, whose hours are one stretch.
+        Opening("22:00-02:30", "Europe/Berlin", "2026-10-25T00:10:00Z", true, on: .saturday),
+        Opening("22:00-02:30", "Europe/Berlin", "2026-10-25T00:30:00Z", false, "2026-10-31T21:00:00Z", on: .saturday),
+        Opening("22:00-02:30", "Europe/Berlin", "2026-10-25T00:40:00Z", false, "2026-10-31T21:00:00Z", on: .saturday),
+        Opening("22:00-02:30", "Europe/Berlin", "2026-10-25T01:10:00Z", false, "2026-10-31T21:00:00Z", on: .saturday),
+        Opening("22:00-02:30", "Europe/Berlin", "2026-10-25T01:40:00Z", false, "2026-10-31T21:00:00Z", on: .saturday),
+        Opening("22:00-03:00", "Europe/Berlin", "2026-10-25T01:59:59Z", true, on: .saturday),
+        Opening("22:00-03:00", "Europe/Berlin", "2026-10-25T02:00:00Z", false, "2026-10-31T21:00:00Z", on: .saturday),
+        Opening("22:00-02:30", "Europe/Berlin", "2026-03-29T00:59:59Z", true, on: .saturday),
+        Opening("22:00-02:30", "Europe/Berlin", "2026-03-29T01:00:00Z", false, "2026-04-04T20:00:00Z", on: .saturday),
+        Opening("02:15-02:30", "Europe/Berlin", "2026-03-29T00:00:00Z", false, "2026-04-05T00:15:00Z"),
         // Over midnight: what begins on Sunday.
         Opening("22:00-04:00", "Europe/Berlin", "2026-03-29T01:30:00Z", false, "2026-03-29T20:00:00Z"),
         Opening("22:00-04:00", "Europe/Berlin", "2026-03-30T01:59:59Z", true),
@@ -109,7 +137,8 @@ import Testing
         Opening("02:15-02:45", "America/New_York", "2026-03-08T06:00:00Z", false, "2026-03-15T06:15:00Z"),
         Opening("02:15-03:15", "America/New_York", "2026-03-08T07:00:00Z", true),
         Opening("01:15-01:45", "America/New_York", "2026-11-01T05:20:00Z", true),
-        Opening("01:15-01:45", "America/New_York", "2026-11-01T05:50:00Z", false, "2026-11-01T06:15:00Z"),
+        Opening("01:15-01:45", "America/New_York", "2026-11-01T05:50:00Z", false, "2026-11-08T06:15:00Z"),
+        Opening("01:15-01:45", "America/New_York", "2026-11-01T06:20:00Z", false, "2026-11-08T06:15:00Z"),
         Opening("01:15-01:45", "America/New_York", "2026-11-01T06:45:00Z", false, "2026-11-08T06:15:00Z"),
         // A quarter of an hour.
         Opening("09:00-17:00", "Asia/Kathmandu", "2026-11-22T03:14:59Z", false, "2026-11-22T03:15:00Z"),
@@ -117,15 +146,142 @@ import Testing
         Opening("09:00-17:00", "Asia/Kathmandu", "2026-11-22T11:15:00Z", false, "2026-11-29T03:15:00Z"),
         // Clocks change by half an hour: 4 October 2026, 02:00 becomes 02:30 at 15:30 UTC.
         Opening("02:00-02:30", "Australia/Lord_Howe", "2026-10-03T15:00:00Z", false, "2026-10-10T15:00:00Z"),
+        // 5 April 2026: 02:00 becomes 01:30 at 15:00 UTC of the 4th.
+        Opening("01:30-01:45", "Australia/Lord_Howe", "2026-04-04T14:40:00Z", true),
+        Opening("01:30-01:45", "Australia/Lord_Howe", "2026-04-04T15:10:00Z", false, "2026-04-11T15:00:00Z"),
+        Opening("01:45-02:15", "Australia/Lord_Howe", "2026-04-04T15:10:00Z", true),
+        Opening("01:45-02:15", "Australia/Lord_Howe", "2026-04-04T15:45:00Z", false, "2026-04-11T15:15:00Z"),
+        // Clocks change at midnight: 4 November 2018, 00:00 becomes 01:00 at 03:00 UTC.
+        Opening("00:00-00:30", "America/Sao_Paulo", "2018-11-04T03:00:00Z", false, "2018-11-11T02:00:00Z"),
+        Opening("00:00-01:30", "America/Sao_Paulo", "2018-11-04T02:59:59Z", false, "2018-11-04T03:00:00Z"),
+        Opening("00:00-01:30", "America/Sao_Paulo", "2018-11-04T03:29:59Z", true),
+        Opening("22:00-24:00", "America/Sao_Paulo", "2018-11-04T02:59:59Z", true, on: .saturday),
+        Opening(
+            "22:00-24:00",
+            "America/Sao_Paulo",
+            "2018-11-04T03:00:00Z",
+            false,
+            "2018-11-11T00:00:00Z",
+            on: .saturday
+        ),
+        // 18 February 2018, 00:00 becomes 23:00 of the 17th at 02:00 UTC.
+        Opening("22:00-24:00", "America/Sao_Paulo", "2018-02-18T02:30:00Z", true, on: .saturday),
+        Opening(
+            "22:00-24:00",
+            "America/Sao_Paulo",
+            "2018-02-18T03:00:00Z",
+            false,
+            "2018-02-25T01:00:00Z",
+            on: .saturday
+        ),
+        Opening(
+            "22:00-23:30",
+            "America/Sao_Paulo",
+            "2018-02-18T01:30:00Z",
+            false,
+            "2018-02-25T01:00:00Z",
+            on: .saturday
+        ),
+        Opening(
+            "22:00-23:30",
+            "America/Sao_Paulo",
+            "2018-02-18T02:10:00Z",
+            false,
+            "2018-02-25T01:00:00Z",
+            on: .saturday
+        ),
+        Opening("00:00-24:00", "America/Sao_Paulo", "2018-02-18T02:30:00Z", false, "2018-02-18T03:00:00Z"),
+        Opening("00:00-24:00", "America/Sao_Paulo", "2018-02-18T02:30:00Z", true, on: .saturday),
+        // 7 November 2010, 00:01 becomes 23:01 of the 6th at 02:31 UTC.
+        Opening("20:00-24:00", "America/St_Johns", "2010-11-07T02:29:59Z", true, on: .saturday),
+        Opening(
+            "20:00-24:00",
+            "America/St_Johns",
+            "2010-11-07T03:00:00Z",
+            false,
+            "2010-11-13T23:30:00Z",
+            on: .saturday
+        ),
+        Opening("00:00-24:00", "America/St_Johns", "2010-11-07T03:00:00Z", true),
     ]
 
     @Test("Opening hours are those of the clock on the wall", arguments: openings)
     func openingHours(opening: Opening) throws {
         let times = opening.hours.split(separator: "-").compactMap { TimeOfDay(String($0)) }
-        let hours = OpeningHours(weekdays: [.sunday], from: times[0], until: times[1])
+        let hours = OpeningHours(weekdays: [opening.day], from: times[0], until: times[1])
         let tried = TriedScenario(.openingHours([hours]), in: .named(opening.zone))
         #expect(try tried.isDue(opening.at) == opening.isOpen)
         #expect(try tried.next(opening.at) == (opening.isOpen ? .at(opening.at) : .at(opening.next)))
+    }
+
+    /// Zones, each with a year in which its clocks are changed in a way of its own.
+    static let changes: [(zone: String, year: Int)] = [
+        ("Europe/Berlin", 2026), ("America/New_York", 2026), ("Australia/Lord_Howe", 2026), ("America/Sao_Paulo", 2018),
+        ("Africa/Cairo", 2026), ("Asia/Beirut", 2026), ("America/St_Johns", 2010), ("Pacific/Apia", 2011),
+        ("America/Santiago", 2026), ("Africa/Casablanca", 2026), ("Atlantic/Azores", 2026), ("Asia/Kathmandu", 2026),
+        ("UTC", 2026),
+    ]
+
+    @Test("Hours are one stretch, and the next opening is the first open minute: seed 33", arguments: changes)
+    func stretches(zone name: String, year: Int) throws {
+        let zone = TimeZone.named(name)
+        var random = SeededNumbers(seed: 33)
+        let minute = Int64.seconds(60)
+        // Ten days around each change, and around the middle of the year.
+        var date = Timestamp.date(.at("\(year)-01-01T00:00:00Z"))
+        var middles = [Int64.at("\(year)-07-01T12:00:00Z")]
+        while let next = zone.nextDaylightSavingTimeTransition(after: date),
+            next < date.addingTimeInterval(366 * 86_400),
+            middles.count < 6
+        {
+            middles.append(ScenarioTime.microseconds(next))
+            date = next
+        }
+        for middle in middles {
+            let start = middle / minute * minute - .days(5)
+            // What the clock shows in each minute, and the latest that it has shown by then, in minutes.
+            var shown: [Int] = []
+            for number in 0..<14_400 as Range<Int64> {
+                let moment = start + number * minute
+                let local = moment / minute + Int64(zone.secondsFromGMT(for: Timestamp.date(moment)) / 60)
+                shown.append(max(shown.last ?? .min, Int(local)))
+            }
+            for _ in 0..<12 {
+                let times = (0..<2).map { _ in Int.random(in: 0...96, using: &random) * 15 }
+                let days = Set((0..<3).compactMap { _ in Weekday(rawValue: .random(in: 1...7, using: &random)) })
+                let hours = try OpeningHours(
+                    weekdays: days,
+                    from: #require(TimeOfDay(hour: times[0] / 60, minute: times[0] % 60)),
+                    until: #require(TimeOfDay(hour: times[1] / 60, minute: times[1] % 60))
+                )
+                let length = times[1] - times[0] + (times[1] <= times[0] ? 1440 : 0)
+                let isOpen = shown.map { latest in
+                    (latest / 1440 - 2...latest / 1440).contains { day in
+                        let from = day * 1440 + times[0]
+                        return days.contains(CivilDate.weekday(day)) && latest >= from && latest < from + length
+                    }
+                }
+                let tried = TriedScenario(.openingHours([hours]), in: zone)
+                var evaluation = ScenarioEvaluation(tried.scenario, tried.attempt(start))
+                // The hours of the days before lie outside of what was looked at.
+                var next: Int?
+                for number in (3000..<14_400).reversed() {
+                    let moment = start + Int64(number) * minute
+                    if isOpen[number] { next = number }
+                    guard number < 11_000 else { continue }
+                    if try evaluation.holds(.openingHours([hours]), at: moment) != isOpen[number] {
+                        Issue.record("\(hours) in \(name) at \(Timestamp.date(moment)): \(isOpen[number])")
+                        break
+                    }
+                    guard !isOpen[number], let next, isOpen[number + 1] || number % 97 == 0 else { continue }
+                    let found = evaluation.nextOpening([hours], after: moment)
+                    #expect(
+                        found == start + Int64(next) * minute,
+                        "\(hours) in \(name) after \(Timestamp.date(moment))"
+                    )
+                }
+            }
+        }
     }
 
     @Test("A day that was skipped has no hours, and its night goes on with the next")

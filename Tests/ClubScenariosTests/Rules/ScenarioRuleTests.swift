@@ -22,11 +22,135 @@ import Testing
                 #expect(try !tried.isDue(start + exact), "\(length)")
                 #expect(try tried.isDue(start + exact + 1), "\(length)")
                 #expect(try tried.next(start) == start + exact + 1, "\(length)")
-                // A clock that was set back.
+                // A clock that was set back, and one that had been wrong.
+                let ahead = max(exact, .days(1))
                 #expect(try !tried.isDue(start - 1))
-                #expect(try !tried.isDue(start - .days(400)))
+                #expect(try !tried.isDue(start - ahead))
+                #expect(try tried.isDue(start - ahead - 1))
+                #expect(try tried.isDue(start - .days(400)))
             }
         }
+    }
+
+    /// What happened by a clock that was wrong, and what a rule makes of it when the clock is right.
+    struct WrongClock: Sendable {
+        var rule: ScenarioRule
+        var events: [String]
+        var executions: [String]
+        /// Whether it holds at noon on 1 November 2026.
+        var holds: Bool
+        /// When it does otherwise.
+        var next = ""
+        var counted = ScenarioEvents.visits
+    }
+
+    private static let twoDays: TimeInterval = 172_800
+
+    static let wrongClocks: [WrongClock] = [
+        // Years ahead, and at the beginning of time.
+        WrongClock(rule: .minSecondsBetweenExecutions(twoDays), events: [], executions: ["2035-01-01"], holds: true),
+        WrongClock(rule: .minSecondsBetweenExecutions(twoDays), events: [], executions: ["1970-01-01"], holds: true),
+        WrongClock(rule: .minSecondsSinceLastEvent(twoDays), events: ["2035-01-01"], executions: [], holds: true),
+        WrongClock(rule: .minSecondsSinceLastEvent(twoDays), events: ["1970-01-01"], executions: [], holds: true),
+        WrongClock(rule: .minSecondsSinceFirstEvent(twoDays), events: ["2035-01-01"], executions: [], holds: true),
+        WrongClock(rule: .minSecondsSinceFirstEvent(twoDays), events: ["1970-01-01"], executions: [], holds: true),
+        // What was by the right clock counts as ever.
+        WrongClock(
+            rule: .minSecondsBetweenExecutions(twoDays),
+            events: [],
+            executions: ["2035-01-01", "2026-10-31", "2040-01-01"],
+            holds: false,
+            next: "2026-11-02T00:00:00.000001Z"
+        ),
+        WrongClock(
+            rule: .minSecondsSinceLastEvent(twoDays),
+            events: ["2035-01-01", "2026-10-31"],
+            executions: [],
+            holds: false,
+            next: "2026-11-02T00:00:00.000001Z"
+        ),
+        WrongClock(
+            rule: .minSecondsSinceFirstEvent(twoDays),
+            events: ["2035-01-01", "2026-10-31"],
+            executions: [],
+            holds: false,
+            next: "2026-11-02T00:00:00.000001Z"
+        ),
+        // Less than the length ahead, or than a day: nobody gets it twice for a clock that was set back.
+        WrongClock(
+            rule: .minSecondsBetweenExecutions(twoDays),
+            events: [],
+            executions: ["2026-11-03"],
+            holds: false,
+            next: "2026-11-05T00:00:00.000001Z"
+        ),
+        WrongClock(
+            rule: .minSecondsBetweenExecutions(60),
+            events: [],
+            executions: ["2026-11-02"],
+            holds: false,
+            next: "2026-11-02T00:01:00.000001Z"
+        ),
+        WrongClock(rule: .minSecondsBetweenExecutions(60), events: [], executions: ["2026-11-03"], holds: true),
+        // The other rules pass over it.
+        WrongClock(
+            rule: .executions(atMost: 1, within: .days(7)),
+            events: [],
+            executions: ["2035-01-01", "1970-01-01"],
+            holds: true
+        ),
+        WrongClock(
+            rule: .executions(atMost: 1, within: .seconds(twoDays)),
+            events: [],
+            executions: ["2035-01-01", "1970-01-01"],
+            holds: true
+        ),
+        WrongClock(
+            rule: .events(atLeast: nil, atMost: 1, within: .year),
+            events: ["2035-01-01", "2000-01-01", "2026-10-31"],
+            executions: [],
+            holds: true
+        ),
+        WrongClock(
+            rule: .absence(twoDays),
+            events: ["2035-01-01", "2026-10-01", "2026-11-01"],
+            executions: [],
+            holds: true
+        ),
+        WrongClock(
+            rule: .reaches(2, within: .year),
+            events: ["2035-01-01", "2026-10-01", "2026-11-01"],
+            executions: ["2035-01-01"],
+            holds: true
+        ),
+        // What a program recorded was not used by what a wrong clock dated ahead.
+        WrongClock(
+            rule: .reaches(2, within: .year),
+            events: ["2035-01-01", "2026-10-01", "2026-11-01"],
+            executions: ["2035-01-01"],
+            holds: true,
+            counted: .named("start")
+        ),
+        WrongClock(
+            rule: .absence(twoDays),
+            events: ["2026-10-01", "2026-11-01"],
+            executions: ["2035-01-01", "2026-11-01"],
+            holds: false,
+            counted: .named("start")
+        ),
+    ]
+
+    @Test("A clock that was wrong closes no rule for years", arguments: wrongClocks)
+    func wrongClock(row: WrongClock) throws {
+        func times(_ days: [String]) -> [Int64] { days.map { .at($0 + "T00:00:00Z") } }
+        var tried = TriedScenario {
+            $0.events = row.counted
+            $0.rules = [row.rule]
+        }
+        tried.history = ListHistory(eventTimes: times(row.events), executionTimes: times(row.executions))
+        let now = Int64.at("2026-11-01T12:00:00Z")
+        #expect(try tried.isDue(now) == row.holds)
+        #expect(try tried.next(now) == (row.holds ? now : row.next.isEmpty ? nil : .at(row.next)))
     }
 
     @Test("Without an event, nothing is long enough ago")

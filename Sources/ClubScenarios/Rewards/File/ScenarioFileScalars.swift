@@ -99,7 +99,7 @@ struct MomentText {
             guard let offset = Self.offset(zone) else { return nil }
             time -= offset * Timestamp.second
         } else {
-            time = calendar.stretches(from: time, until: time + 2 * CivilDate.day).first?.start ?? time
+            time = calendar.moment(time)
         }
         guard time >= 0 else { return nil }
         start = Timestamp.date(time)
