@@ -110,18 +110,28 @@ extension Message {
             let message = "the message has more than \(Self.longest) bytes; send less, or where more can be had"
             throw MessageError(.tooLong, at: Self.longest, message)
         }
-        let value: FieldValue
+        var value: FieldValue
         do throws(JSONReader.Fault) {
             value = try JSONReader.value(in: bytes)
         } catch {
             let message = "the message is no JSON: expected \(error.message) at byte \(error.offset + 1)"
             throw MessageError(.malformed, at: error.offset, message)
         }
+        if case .object(var fields) = value, case .double = fields[Self.idName],
+            let number = JSONReader.number(Self.idName, in: bytes).flatMap(WholeNumber.digits)
+        {
+            guard Self.isName(number) else {
+                throw MessageError(.invalidIdentifier, "'\(Self.idName)' has more than 200 digits; write a shorter one")
+            }
+            // As a text, which is the same identifier, so that who gets the payload has all of it.
+            fields[Self.idName] = .string(number)
+            value = .object(fields)
+        }
         try self.init(reading: value, source: source, receivedAt: receivedAt, makeUUID: makeUUID)
     }
 
     /// Creates a message from a payload with its own metadata: `messageId`, a text of 1...200 characters without
-    /// control characters or a whole number, and `expires`, text of ISO 8601 or seconds since 1970.
+    /// control characters or a whole number of 64 bits, and `expires`, text of ISO 8601 or seconds since 1970.
     ///
     /// A payload without a valid identifier gets a new one, so that sending it again is another message. An invalid
     /// `expires` is an error: the message might be processed too late.
@@ -162,6 +172,34 @@ extension Message {
         case .int(let number): String(number)
         case .null, .bool, .double, .array, .object: nil
         }
+    }
+}
+
+/// Numbers of JSON, however long.
+enum WholeNumber {
+    /// More digits than any number has that a ``FieldValue`` can be.
+    private static let mostZeros = 400
+
+    /// The digits of a number that is whole, however it is written: `12e3` is 12000. `nil` for all others.
+    static func digits(_ text: String) -> String? {
+        let parts = text.lowercased().split(separator: "e", maxSplits: 1)
+        guard let number = parts.first, var exponent = parts.count < 2 ? 0 : Int(parts[1]) else { return nil }
+        let isNegative = number.first == "-"
+        let halves = number.drop { $0 == "-" }.split(separator: ".", maxSplits: 1)
+        guard let whole = halves.first else { return nil }
+        var digits = String(whole)
+        if halves.count > 1 {
+            digits += halves[1]
+            exponent -= halves[1].count
+        }
+        while digits.last == "0" {
+            digits.removeLast()
+            exponent += 1
+        }
+        digits = String(digits.drop { $0 == "0" })
+        if digits.isEmpty { return "0" }
+        guard (0...mostZeros).contains(exponent) else { return nil }
+        return (isNegative ? "-" : "") + digits + String(repeating: "0", count: exponent)
     }
 }
 

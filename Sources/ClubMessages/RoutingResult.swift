@@ -178,6 +178,8 @@ public struct MessageError: Error, Sendable, Hashable {
         case notAnObject
         /// `expires` is no time.
         case invalidExpiry
+        /// `messageId` is a number of more than 200 digits.
+        case invalidIdentifier
     }
 
     init(_ code: Code, at offset: Int? = nil, _ message: String) {

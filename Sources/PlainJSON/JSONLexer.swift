@@ -24,9 +24,11 @@ package struct JSONLexer {
     /// Of the next byte.
     @usableFromInline package internal(set) var at = 0
 
+    /// A byte order mark before the text does no harm (RFC 8259, 8.1).
     @inlinable
     package init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { at = 3 }
     }
 
     /// The first byte of the next part, which is not taken.
@@ -217,5 +219,14 @@ package struct JSONLexer {
 
     /// What was expected here.
     @inlinable
-    package func fault(_ message: String) -> Fault { Fault(offset: at, message: message) }
+    package func fault(_ message: String) -> Fault {
+        Fault(offset: at, message: isWide ? "text in UTF-8, not in UTF-16 or UTF-32," : message)
+    }
+
+    /// Whether the bytes begin as text does in one of the encodings that have more than one byte for each letter.
+    @usableFromInline
+    var isWide: Bool {
+        guard bytes.count > 1 else { return false }
+        return bytes[0] == 0 || bytes[1] == 0 || [[0xFE, 0xFF], [0xFF, 0xFE]].contains([bytes[0], bytes[1]])
+    }
 }

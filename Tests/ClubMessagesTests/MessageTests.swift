@@ -37,6 +37,28 @@ struct MessageTests {
             (#"{"messageId":[1]}"#, made),
             (#"{"messageId":1.5}"#, made),
             (#"{"messageId":true}"#, made),
+            // Whole numbers, however large and however they are written.
+            (#"{"messageId":-1}"#, "-1"),
+            (#"{"messageId":-0}"#, "0"),
+            (#"{"messageId":1e3}"#, "1000"),
+            (#"{"messageId":1.0}"#, "1"),
+            (#"{"messageId":1.50E1}"#, "15"),
+            (#"{"messageId":9007199254740993}"#, "9007199254740993"),
+            (#"{"messageId":9223372036854775807}"#, "9223372036854775807"),
+            (#"{"messageId":9223372036854775808}"#, "9223372036854775808"),
+            (#"{"messageId":-9223372036854775809}"#, "-9223372036854775809"),
+            (#"{"messageId":12345678901234567890}"#, "12345678901234567890"),
+            (#"{"messageId":12345678901234567891}"#, "12345678901234567891"),
+            (#"{"messageId":18446744073709551616}"#, "18446744073709551616"),
+            (#"{"messageId":12345678901234567890.00}"#, "12345678901234567890"),
+            (#"{"messageId":1.2345678901234567890e19}"#, "12345678901234567890"),
+            (#"{"messageId":1E+20}"#, "100000000000000000000"),
+            (#"{"messageId":"12345678901234567890"}"#, "12345678901234567890"),
+            (#"{"messageId":"007"}"#, "007"),
+            // The first of two counts; what stands elsewhere is another's.
+            (#"{"a":{"messageId":1},"messageId":12345678901234567890,"messageId":2}"#, "12345678901234567890"),
+            (#"{"messageId":12345678901234567890.5}"#, made),
+            (#"{"messageId":0.0001}"#, made),
             // The identifier of what the message is about.
             (#"{"id":42}"#, made),
             ("{}", made),
@@ -48,6 +70,37 @@ struct MessageTests {
         #expect(message.type == nil)
         #expect(message.source == MessageSource(.socket))
         #expect(message.receivedAt == start)
+    }
+
+    @Test("Who gets a message has all digits of its identifier")
+    func largeIdentifier() throws {
+        let message = try read(#"{"messageId":12345678901234567890,"n":1}"#)
+        #expect(message.payload == ["messageId": "12345678901234567890", "n": 1])
+        let again = try Message(reading: message.payload, source: MessageSource(.socket))
+        #expect(again.id == message.id)
+    }
+
+    @Test("A byte order mark does no harm, and other encodings are named")
+    func marks() throws {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let json = #"{"messageId":12345678901234567890,"a":"ä"}"#
+        let plain = try Message(json: Array(json.utf8), source: MessageSource(.socket), receivedAt: start)
+        let marked = try Message(json: mark + Array(json.utf8), source: MessageSource(.socket), receivedAt: start)
+        #expect(marked == plain)
+        // Places are those of the bytes that came.
+        let fault = #expect(throws: MessageError.self) {
+            try Message(json: mark + Array("{]".utf8), source: MessageSource(.socket))
+        }
+        #expect(fault?.code == .malformed && fault?.offset == 4)
+        #expect(throws: MessageError.self) { try Message(json: mark, source: MessageSource(.socket)) }
+        #expect(throws: MessageError.self) {
+            try Message(json: mark + mark + Array("{}".utf8), source: MessageSource(.socket))
+        }
+        for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf16BigEndian, .utf32, .utf32BigEndian] {
+            let bytes = try Array(#require("{\"a\":1}".data(using: encoding)))
+            let error = #expect(throws: MessageError.self) { try Message(json: bytes, source: MessageSource(.socket)) }
+            #expect(error?.message.contains("expected text in UTF-8, not in UTF-16 or UTF-32") == true)
+        }
     }
 
     @Test(
@@ -81,6 +134,8 @@ struct MessageTests {
             ("[1]", .notAnObject, 0), ("\"a\"", .notAnObject, 0), ("null", .notAnObject, 0),
             (#"{"expires":"tomorrow"}"#, .invalidExpiry, nil), (#"{"expires":true}"#, .invalidExpiry, nil),
             (#"{"expires":"2026-09-01T10:00:00"}"#, .invalidExpiry, nil), (#"{"expires":-1}"#, .invalidExpiry, nil),
+            (#"{"messageId":007}"#, .malformed, 14), (#"{"messageId":1e300}"#, .invalidIdentifier, nil),
+            (#"{"messageId":1e400}"#, .malformed, 13),
             // Milliseconds, which would be in the year 58 637.
             (#"{"expires":1788256800000}"#, .invalidExpiry, nil), (#"{"expires":1e300}"#, .invalidExpiry, nil),
         ] as [(String, MessageError.Code, Int?)]

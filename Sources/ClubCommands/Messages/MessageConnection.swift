@@ -106,7 +106,7 @@ final class MessageConnection {
         var exitCode: ExitCode {
             switch error.code {
             case "tooManyConnections": ToolExit.unavailable
-            case "tooLong", "malformed", "notAnObject", "invalidExpiry": ToolExit.malformed
+            case "tooLong", "malformed", "notAnObject", "invalidExpiry", "invalidIdentifier": ToolExit.malformed
             default: ToolExit.failure
             }
         }

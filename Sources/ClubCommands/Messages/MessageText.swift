@@ -15,7 +15,10 @@ struct MessageText {
         var messages: [Message] = []
         var faults: [String] = []
         let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() where !line.allSatisfy({ [9, 13, 32].contains($0) }) {
+        for (index, line) in lines.enumerated() {
+            // Also one of a byte order mark alone.
+            let rest = line.starts(with: [0xEF, 0xBB, 0xBF]) ? line.dropFirst(3) : line
+            guard !rest.allSatisfy({ [9, 13, 32].contains($0) }) else { continue }
             do {
                 messages.append(try message(Array(line), line: index + 1))
             } catch let fault as Fault {

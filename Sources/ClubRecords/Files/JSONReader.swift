@@ -22,6 +22,24 @@ package struct JSONReader {
         try bytes.withUnsafeBufferPointer { bytes throws(Fault) in try value(in: bytes) }
     }
 
+    /// The number that the first member of a name has in an object, as it is written: a ``FieldValue`` keeps no more than
+    /// 64 bits of it.
+    package static func number(_ name: String, in bytes: [UInt8]) -> String? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var reader = JSONReader(lexer: JSONLexer(bytes))
+            guard reader.lexer.next == UInt8(ascii: "{") else { return nil }
+            reader.lexer.open()
+            var isFirst = true
+            while let next = try? reader.lexer.name(isFirst: isFirst) {
+                isFirst = false
+                _ = reader.lexer.next
+                if next == name { return try? reader.lexer.number().text }
+                guard (try? reader.value(depth: 1)) != nil else { return nil }
+            }
+            return nil
+        }
+    }
+
     private mutating func value(depth: Int) throws(Fault) -> FieldValue {
         guard depth < Self.depth else { throw lexer.fault("at most \(Self.depth) levels") }
         switch lexer.next {

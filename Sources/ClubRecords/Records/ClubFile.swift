@@ -89,6 +89,8 @@ struct ClubFileLines {
     init(_ source: FileSource) throws(TransferError) {
         try source.rewind()
         window = ByteWindow(source)
+        // A byte order mark that a program put there is no part of what the checksum is of.
+        try window.skipMark { _ in false }
     }
 
     var offset: Int { window.offset }

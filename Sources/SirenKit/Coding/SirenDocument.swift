@@ -24,17 +24,15 @@ public struct SirenDocument: Sendable, Hashable {
     /// - Parameter bytes: JSON (RFC 8259) in UTF-8.
     /// - Throws: ``SirenDecodingError`` if the bytes are no JSON object, or, if strict, if there are violations.
     public init(decoding bytes: [UInt8], _ mode: Mode = .lenient) throws(SirenDecodingError) {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let start = bytes.starts(with: mark) ? mark.count : 0
         let (value, doubled): (SirenValue, ViolationList)
         do throws(JSONLexer.Fault) {
             (value, doubled) = try bytes.withUnsafeBufferPointer { all throws(JSONLexer.Fault) in
-                var reader = SirenReader(UnsafeBufferPointer(rebasing: all[start...]))
+                var reader = SirenReader(all)
                 let value = try reader.value()
                 return (value, reader.violations)
             }
         } catch {
-            throw .malformed(SirenDecodingError.Place(error.offset + start, in: bytes), expected: error.message)
+            throw .malformed(SirenDecodingError.Place(error.offset, in: bytes), expected: error.message)
         }
         guard case .object(let object) = value else { throw .notAnObject }
         var decoder = SirenDecoder(violations: doubled)

@@ -121,6 +121,18 @@ import Testing
         #expect(first.dropFirst() == second.dropFirst())
     }
 
+    @Test("A byte order mark before it is no part of what its checksum is of, and UTF-16 is named")
+    func marks() throws {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let other = directory.file("marked.clubkit")
+        try (Data([0xEF, 0xBB, 0xBF]) + bytes).write(to: URL(fileURLWithPath: other))
+        #expect(try read(other).records == read(path).records)
+        let text = try #require(String(data: bytes, encoding: .utf8))
+        try #require(text.data(using: .utf16)).write(to: URL(fileURLWithPath: other))
+        let error = #expect(throws: TransferError.self) { try read(other) }
+        #expect(error?.kind == .wrongEncoding)
+    }
+
     @Test func isRefusedWhenItWasCutOff() throws {
         let bytes = try content(of: path)
         for count in Array(stride(from: 0, to: bytes.count, by: 23)) + [bytes.count - 2, bytes.count - 1] {
