@@ -230,6 +230,67 @@ import Testing
         #expect(answer.dropped.map(\.name) == (row.1["x"] == nil ? [] : ["x"]))
     }
 
+    /// The query of a reference, an action's fields, what is given for them, and the query that is asked for.
+    struct Query: Sendable {
+        var href: String
+        var fields: [SirenField]
+        var given: [String: SirenInput]
+        var asked: String
+        var method: String?
+
+        init(_ href: String, _ names: [String], _ given: [String: SirenInput], _ asked: String, _ method: String? = nil)
+        {
+            (self.href, self.given, self.asked, self.method) = (href, given, asked, method)
+            fields = names.map { SirenField(name: $0) }
+        }
+    }
+
+    static let queries: [Query] = [
+        Query("/a?page=1", ["page"], ["page": 2], "/a?page=2"),
+        Query("/a?page=1", ["page"], ["page": 2], "/a?page=2", "DELETE"),
+        // What the form has no field for stays, as it is written and in its order.
+        Query("/a?x=%41&page=1&y", ["page"], ["page": 2], "/a?x=%41&y&page=2"),
+        Query("/a?page=1&x=1&page=3#top", ["page"], ["page": 2], "/a?x=1&page=2#top"),
+        Query("/a?page", ["page"], ["page": 2], "/a?page=2"),
+        Query("/a?page=1=2", ["page"], ["page": 2], "/a?page=2"),
+        Query("/a?Page=1&pages=2", ["page"], ["page": 2], "/a?Page=1&pages=2&page=2"),
+        Query("/a?b=page", ["page"], ["page": 2], "/a?b=page&page=2"),
+        Query("/a?", ["page"], ["page": 2], "/a?page=2"),
+        Query("/a?&&x=1&", ["page"], ["page": 2], "/a?x=1&page=2"),
+        Query("/a#?page=1", ["page"], ["page": 2], "/a?page=2#?page=1"),
+        // Names as they are written in queries.
+        Query("/a?a%20b=1&a+b=2&%C3%A4=3", ["a b", "ä"], ["a b": "x", "ä": "y"], "/a?a+b=x&%C3%A4=y"),
+        Query("/a?a%CC%88=1", ["ä"], ["ä": "y"], "/a?a%CC%88=1&%C3%A4=y"),
+        // Several values, an empty one, none.
+        Query("/a?t=1&t=2", ["t"], ["t": ""], "/a?t="),
+        Query("/a?page=1", ["page"], [:], "/a?page=1"),
+        Query("/a?page=1", [], ["page": 2], "/a?page=1"),
+    ]
+
+    @Test(arguments: queries) func fieldsReplaceThoseOfTheReference(_ row: Query) async throws {
+        let transport = Self.shop().transport
+        let action = SirenAction(name: "x", href: row.href, method: row.method, fields: row.fields)
+        _ = try await SirenClient(transport).submit(action, parameters: row.given)
+        #expect(transport.lines == ["\(row.method ?? "GET") https://shop.example\(row.asked)"])
+    }
+
+    @Test func aListAndABoxReplaceThoseOfTheReference() async throws {
+        let transport = Self.shop().transport
+        let client = try SirenClient(transport)
+        let action = SirenAction(
+            name: "x",
+            href: "/a?t=1&box=on&c=2",
+            fields: [SirenField(name: "t", type: .checkbox), SirenField(name: "box", type: .checkbox)]
+        )
+        _ = try await client.submit(action, parameters: ["t": true, "box": false])
+        _ = try await client.follow(Self.link("/a?t=1&u=1"), parameters: ["t": ["2", "3"]])
+        #expect(
+            transport.lines == [
+                "GET https://shop.example/a?c=2&t=on", "GET https://shop.example/a?u=1&t=2&t=3",
+            ]
+        )
+    }
+
     @Test func whatDoesNotFitIsNotSent() async throws {
         let transport = Self.shop().transport
         let client = try SirenClient(transport)

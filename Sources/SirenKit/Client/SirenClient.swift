@@ -107,7 +107,7 @@ public final class SirenClient: Sendable {
         var body: SirenBody?
         let method = action.httpMethod
         if ["GET", "HEAD", "DELETE"].contains(method) {
-            reference = Self.adding(try SirenEncodings.query(form), to: reference)
+            reference = try Self.replacing(form, in: reference)
         } else if let type = action.encoding {
             body = try session.encodings.body(form, type: type)
         }
@@ -190,17 +190,27 @@ public final class SirenClient: Sendable {
         let entries = parameters.sorted { $0.key < $1.key }.filter { !used.contains($0.key) }.flatMap { name, input in
             input.each.map { SirenForm.Entry(name, $0) }
         }
-        let query = try SirenEncodings.query(SirenForm(entries))
-        return try await send("GET", try url(Self.adding(query, to: expanded)), isTrusted: isTrusted)
+        let reference = try Self.replacing(SirenForm(entries), in: expanded)
+        return try await send("GET", try url(reference), isTrusted: isTrusted)
     }
 
-    /// The reference with a query behind the one that it has.
-    private static func adding(_ query: String, to reference: String) -> String {
-        guard !query.isEmpty else { return reference }
+    /// The reference with a form in its query, where the form's fields take the place of those of the same names.
+    ///
+    /// Siren leaves open what becomes of the query that a reference has. HTML replaces all of it, which would lose what the
+    /// server put there for itself; two of one name leave it to the server which of them counts.
+    private static func replacing(_ form: SirenForm, in reference: String) throws(SirenRequestError) -> String {
+        guard !form.entries.isEmpty else { return reference }
         let fragment = reference.firstIndex(of: "#") ?? reference.endIndex
-        let before = reference[..<fragment]
-        let mark = !before.contains("?") ? "?" : before.hasSuffix("?") || before.hasSuffix("&") ? "" : "&"
-        return "\(before)\(mark)\(query)\(reference[fragment...])"
+        let start = reference[..<fragment].firstIndex(of: "?") ?? fragment
+        // Bytes, since letters that Swift takes as equal are two names to a server.
+        let names = Set(form.entries.map { Array($0.name.utf8) })
+        let kept = reference[start..<fragment].dropFirst().split(separator: "&").filter { pair in
+            let name = pair.prefix { $0 != "=" }.replacing("+", with: " ")
+            return !names.contains(Array((name.removingPercentEncoding ?? String(name)).utf8))
+        }
+        let all = kept.map(String.init) + [try SirenEncodings.query(form)]
+        let query = all.filter { !$0.isEmpty }.joined(separator: "&")
+        return "\(reference[..<start])\(query.isEmpty ? "" : "?" + query)\(reference[fragment...])"
     }
 
     private func url(_ reference: String) throws(SirenRequestError) -> URL {
