@@ -168,7 +168,7 @@ public enum TerminalView {
                 .right,
                 style: inks.muted
             )
-            canvas.draw(tap.text, in: start..<end, row: row, style: inks.text)
+            canvas.draw("\u{2068}\(tap.text)\u{2069}", in: start..<end, row: row, style: inks.text)
             canvas.draw(tap.detail, in: columns.upperBound - detail..<columns.upperBound, row: row, style: inks.muted)
         }
     }

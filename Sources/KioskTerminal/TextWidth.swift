@@ -6,8 +6,9 @@ import Glibc
 /// The unit is the grapheme cluster. Its width is the sum of `wcwidth(3)` over its scalars, at most 2; an emoji followed
 /// by U+FE0F takes 2. All functions draw text as ``graphemes(of:)`` returns it:
 /// - White-space controls (tab, line feed, …) are blanks, other control characters are omitted.
-/// - Format characters (general category Cf), which include the overrides and isolates of bidirectional text, are
-///   omitted, except U+200D and U+200C inside a cluster and the tags of a flag.
+/// - Format characters (general category Cf), which include the overrides of bidirectional text, are omitted, except
+///   U+200D and U+200C inside a cluster and the tags of a flag. What stands between the characters of an isolate, such as
+///   a name, is known as one: whatever is cut or broken, what is left of it stands between them again.
 /// - Clusters without a width, such as a lone combining mark, are omitted, and a cluster is cut to
 ///   ``longestCluster`` scalars.
 public enum TextWidth {
@@ -33,13 +34,44 @@ public enum TextWidth {
         /// Whether terminals disagree about the width, since they add up the scalars of a cluster or know another
         /// Unicode.
         let isDisputed: Bool
+        /// In which isolate of its text it stands, counted from 1, and negative for one that is written from right to left;
+        /// 0 for none.
+        var isolate = 0
 
         static let blank = Grapheme(character: " ", columns: 1, isDisputed: false)
+
+        /// Whether it is written from right to left.
+        var isRightToLeft: Bool { character.unicodeScalars.first?.isRightToLeft ?? false }
     }
 
     /// Returns the clusters of a text that are drawn, with their widths.
     public static func graphemes(of text: some StringProtocol) -> [Grapheme] {
-        Locale.withUTF8 { text.compactMap(grapheme) }
+        var graphemes: [Grapheme] = []
+        var (count, depth, start) = (0, 0, 0)
+        var isTurned: Bool?
+        func close() {
+            // As U+2068 has it, the first letter decides where nothing else does.
+            let first = graphemes[start...].first { $0.isRightToLeft || $0.character.isLetter }
+            let isolate = isTurned ?? first?.isRightToLeft ?? false ? -count : count
+            for index in start..<graphemes.count { graphemes[index].isolate = isolate }
+        }
+        Locale.withUTF8 {
+            for character in text {
+                switch character {
+                case "\u{2066}", "\u{2067}", "\u{2068}":
+                    depth += 1
+                    guard depth == 1 else { continue }
+                    (count, start) = (count + 1, graphemes.count)
+                    isTurned = character == "\u{2068}" ? nil : character == "\u{2067}"
+                case "\u{2069}":
+                    if depth == 1 { close() }
+                    depth = max(0, depth - 1)
+                default: if let grapheme = grapheme(character) { graphemes.append(grapheme) }
+                }
+            }
+        }
+        if depth > 0 { close() }
+        return graphemes
     }
 
     /// Returns the width of a text in columns.
@@ -91,7 +123,11 @@ public enum TextWidth {
         for paragraph in text.split(whereSeparator: \.isNewline) {
             var line: [Grapheme] = []
             for piece in pieces(graphemes(of: paragraph)) {
-                let blank: [Grapheme] = piece.followsBlank && !line.isEmpty ? [.blank] : []
+                var blank: [Grapheme] = []
+                if piece.followsBlank, let last = line.last {
+                    blank = [.blank]
+                    if last.isolate == piece.graphemes[0].isolate { blank[0].isolate = last.isolate }
+                }
                 if width(line) + blank.count + width(piece.graphemes) <= columns {
                     line += blank + piece.graphemes
                     continue
@@ -149,7 +185,19 @@ public enum TextWidth {
 
     static func width(_ graphemes: some Sequence<Grapheme>) -> Int { graphemes.reduce(0) { $0 + $1.columns } }
 
-    private static func string(_ graphemes: some Sequence<Grapheme>) -> String { String(graphemes.map(\.character)) }
+    private static func string(_ graphemes: some Sequence<Grapheme>) -> String {
+        var text = ""
+        var isolate = 0
+        for grapheme in graphemes {
+            if grapheme.isolate != isolate {
+                if isolate != 0 { text += "\u{2069}" }
+                if grapheme.isolate != 0 { text += grapheme.isolate < 0 ? "\u{2067}" : "\u{2066}" }
+                isolate = grapheme.isolate
+            }
+            text.append(grapheme.character)
+        }
+        return isolate == 0 ? text : text + "\u{2069}"
+    }
 
     private static func prefix(_ graphemes: [Grapheme], columns: Int) -> [Grapheme] {
         var rest = columns

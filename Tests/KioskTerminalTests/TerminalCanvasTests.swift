@@ -1,4 +1,5 @@
 import CardCore
+import Foundation
 import KioskKit
 import Testing
 
@@ -106,6 +107,37 @@ struct TerminalCanvasTests {
             written { $0.draw("Hi محمد عمر ok", column: 0, row: 1, style: plain) }
                 == "^[2;1H^[0mHi <محمد عمر> ok      "
         )
+    }
+
+    /// What stands in a row, and what is written of it: `<` and `{` begin an isolate from right to left and from left to
+    /// right, `>` ends one.
+    static let isolates: [(drawn: String, written: String)] = [
+        ("Hi [עברית Ann (2)]", "Hi <עברית Ann (2)>"), ("Hi [עברית]!", "Hi <עברית>!"),
+        ("Hi [Ann עברית (2)], 7", "Hi {Ann עברית (2)>, 7"), ("Hi [(2) עברית]", "Hi <(2) עברית>"),
+        ("Hi [2 Ann עברית.]", "Hi {2 Ann עברית.>"), ("Hi [עברית  Ann]", "Hi <עברית  Ann>"),
+        ("Hi [Ann (2)]", "Hi Ann (2)"), ("[עברית Ann]", "<עברית Ann>"),
+        ("[עברית] and [محمد 7]", "<עברית> and <محمد 7>"),
+        // On a screen that is written from right to left.
+        ("أهلاً، [Ann (2)]!", "<أهلاً، {Ann (2)>!>"), ("أهلاً، [علي Ann (2)]", "<أهلاً، <علي Ann (2)>>"),
+        ("[Ann (2)] أهلاً", "<{Ann (2)> أهلاً>"), ("أهلاً، علي (2)", "<أهلاً، علي (2)>"),
+        // Without isolates as before.
+        ("12 محمد 7, ok  عمر", "<12 محمد 7, ok>  <عمر>"), ("Hi محمد عمر ok", "Hi <محمد عمر> ok"),
+    ]
+
+    @Test("A name is one isolate, in whatever stands around it", arguments: isolates)
+    func names(row: (drawn: String, written: String)) {
+        let text = row.drawn.replacing("[", with: "\u{2068}").replacing("]", with: "\u{2069}")
+        let size = TerminalCanvas.Size(columns: TextWidth.columns(text), rows: 1)
+        var canvas = TerminalCanvas(size: size)
+        canvas.draw(text, column: 0, row: 0, style: plain)
+        let written = String(
+            decoding: canvas.difference(from: TerminalCanvas(size: size), colors: .none),
+            as: UTF8.self
+        )
+        .replacing(/\u{1B}\[[0-9;]*[A-Za-z]/, with: "").replacing("\u{2066}", with: "{")
+        .replacing("\u{2067}", with: "<").replacing("\u{2069}", with: ">")
+        #expect(written.trimmingCharacters(in: .whitespaces) == row.written)
+        #expect(canvas.lines == [text.replacing(/[\u{2068}\u{2069}]/, with: "")])
     }
 
     @Test("what is written makes any canvas of any other (seeds 1 to 80)", arguments: TerminalColors.allCases)

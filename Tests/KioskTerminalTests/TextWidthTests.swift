@@ -57,6 +57,14 @@ struct TextWidthTests {
         ]
         #expect(differences(cases) { TextWidth.wrapped($0, to: 8) } == [])
         #expect(TextWidth.wrapped("one two three four", to: 8, limit: 1) == ["one two…"])
+        #expect(
+            TextWidth.wrapped("Hi \u{2068}עבר Ann (2)\u{2069}!", to: 8) == [
+                "Hi \u{2067}עבר\u{2069}", "\u{2067}Ann (2)\u{2069}!",
+            ]
+        )
+        #expect(TextWidth.truncated("\u{2068}Ann עברית\u{2069}", to: 6) == "\u{2066}Ann ע\u{2069}…")
+        #expect(TextWidth.truncated("\u{2068}a\u{2068}b", to: 6) == "\u{2066}ab\u{2069}")
+        #expect(TextWidth.truncated("\u{2069}a\u{2068}\u{2069}", to: 6) == "a")
         #expect(TextWidth.wrapped("漢字", to: 1) == [])
         #expect(TextWidth.wrapped("a漢b", to: 1) == ["a", "b"])
         #expect(TextWidth.wrapped("a b", to: 0) == [])

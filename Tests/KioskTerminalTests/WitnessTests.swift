@@ -62,7 +62,7 @@ struct WitnessTests {
         let previous = [nil] + canvases.dropLast().map(Optional.some)
         let frames = zip(canvases, previous).map { canvas, previous in
             String(decoding: canvas.difference(from: previous, colors: .trueColor), as: UTF8.self)
-                .replacing("\u{2067}", with: "").replacing("\u{2069}", with: "")
+                .replacing(/[\u{2066}\u{2067}\u{2069}]/, with: "")
         }
         let screen = Screen(columns: size.columns, rows: size.rows, frames: frames)
         let answer = try #require(witness).ask(Self.program, [screen])

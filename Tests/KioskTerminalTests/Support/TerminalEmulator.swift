@@ -35,9 +35,9 @@ struct TerminalEmulator {
                 guard rest.first == "[", let end else { return complaints.append("a torn sequence") }
                 perform(rest[end], rest[..<end].dropFirst())
                 rest = rest[rest.index(after: end)...]
-            } else if character == "\u{2067}" || character == "\u{2069}" {
-                isolates += character == "\u{2067}" ? 1 : -1
-                if !(0...1 ~= isolates) { complaints.append("isolates do not match") }
+            } else if ["\u{2066}", "\u{2067}", "\u{2069}"].contains(character) {
+                isolates += character == "\u{2069}" ? -1 : 1
+                if !(0...2 ~= isolates) { complaints.append("isolates do not match") }
             } else {
                 put(character)
             }
