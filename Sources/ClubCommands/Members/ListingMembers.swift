@@ -92,8 +92,10 @@ struct MembersSearch: ClubCommand {
         commandName: "search",
         abstract: "Finds members by a part of their name, userId or custom fields, or by a card.",
         discussion: """
-            Upper and lower case count as the same. Of a card the whole identifier is wanted. Finding nobody is no \
-            failure.
+            Upper and lower case count as the same, and letters with accents as those without: 'muller' and 'mueller' \
+            find Müller, 'gross' finds Groß, and 'ismail' finds İsmail. Blanks, hyphens and apostrophes may be left out, the words of a name may stand in any order, and a \
+            telephone number is found however it is written. Of a card the whole identifier is wanted. Finding nobody is \
+            no failure.
 
             The JSON keys are those of 'members list'.
             """

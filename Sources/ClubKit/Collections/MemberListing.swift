@@ -6,8 +6,7 @@ struct MemberListing: Sendable {
     let order: MemberOrder
     let filter: MemberFilter
 
-    /// The longest text that is looked for, in Unicode scalars; nobody has a longer one. SQLite allows patterns of
-    /// 50 000 bytes.
+    /// The longest text that is looked for, in Unicode scalars; nobody has a longer one.
     static let longestText = 2048
 
     var isWhole: Bool { condition(at: 0) == nil }
@@ -42,41 +41,7 @@ struct MemberListing: Sendable {
     private static func contains(_ text: String) -> SQL {
         // SQLite's text ends at the first NUL, so this would find others.
         guard text.unicodeScalars.count <= longestText, !text.utf8.contains(0) else { return "0" }
-        // The same text may be stored in two spellings: with letters that have their accents, or with accents apart.
-        let spellings = [text.precomposedStringWithCanonicalMapping, text.decomposedStringWithCanonicalMapping]
-        // Swift takes them as equal; their bytes differ.
-        var patterns = Set((spellings + [text]).map { Array(pattern($0).utf8) }).map {
-            String(decoding: $0, as: UTF8.self)
-        }
-        patterns.sort()
-        return patterns.map { pattern in
-            // Looking at the whole JSON first is quicker; what it escapes, it escapes with a backslash.
-            """
-            user_id GLOB \(pattern) OR coalesce(username GLOB \(pattern), 0)
-                OR (fields <> '{}' AND (fields GLOB \(pattern) OR instr(fields, '\\') > 0)
-                    AND EXISTS (SELECT 1 FROM json_tree(fields) WHERE type = 'text' AND atom GLOB \(pattern)))
-            """
-        }.joined(separator: " OR ")
-    }
-
-    /// A pattern that fits texts with that part in upper or lower case, of whatever script: `GLOB` reads sets of
-    /// characters, while `LIKE` knows the case of ASCII only.
-    static func pattern(_ text: String) -> String {
-        var pattern = "*"
-        for scalar in text.unicodeScalars {
-            var set = String.UnicodeScalarView([scalar])
-            for mapping in [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping] {
-                let mapped = mapping.unicodeScalars
-                if let other = mapped.first, mapped.count == 1, !set.contains(other) { set.append(other) }
-            }
-            // What has a meaning in patterns has none in a set of its own.
-            if set.count > 1 || "*?[".unicodeScalars.contains(scalar) {
-                pattern += "[" + String(set) + "]"
-            } else {
-                pattern.unicodeScalars.append(scalar)
-            }
-        }
-        return pattern + "*"
+        return SearchedText.condition(text)
     }
 
     /// `WHERE` with everything.

@@ -25,8 +25,12 @@ public struct MemberQuery: Sendable, Hashable {
 
 /// A filter for members: those that meet all conditions set.
 public struct MemberFilter: Sendable, Hashable {
-    /// A part of the name, of the ``Member/userId`` or of a text among the custom fields. Case is ignored. An empty
-    /// text is no condition.
+    /// A part of the name, of the ``Member/userId`` or of a text among the custom fields. An empty text is no condition.
+    ///
+    /// Case is ignored as by Unicode's full case folding, with `i` for all four of Turkish, and so are accents, widths,
+    /// blanks, hyphens and apostrophes; ä, ö, ü, ø and å are also found as `ae`, `oe`, `ue`, `oe` and `aa`. Words without
+    /// digits may stand in any order. A telephone number of seven digits or more is found in a custom field by its last
+    /// nine.
     public var text: String?
 
     /// Whether the member is blocked.

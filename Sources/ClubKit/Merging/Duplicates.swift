@@ -118,8 +118,8 @@ extension StoredMembers {
             for reading in Likeness.identifiers(try row.value("user_id")) {
                 identifiers.append(Entry(hash: Likeness.hash(reading), id: id))
             }
-            if let name: String = try row.optional("username"), let likeness = Likeness.name(name) {
-                names.append(Entry(hash: Likeness.hash(likeness), id: id))
+            if let name: String = try row.optional("username") {
+                names += Likeness.names(name).map { Entry(hash: Likeness.hash($0), id: id) }
             }
             for case (let name, .string(let text)) in MemberRow.fields(try row.value("fields")) {
                 guard let likeness = Likeness.field(text) else { continue }
@@ -163,20 +163,26 @@ extension StoredMembers {
 
 /// What two spellings of one thing have in common.
 enum Likeness {
-    /// A name without case and accents, its parts in order; `nil` if too little is left.
-    static func name(_ text: String) -> String? {
-        let parts = folded(text).split { !$0.isLetter && !$0.isNumber }.map(String.init).sorted()
-        let name = parts.joined(separator: " ")
-        return name.count < 3 ? nil : name
+    /// A name without case and accents, its parts in order; with umlauts a second time, with `ae` for ä; none if too little
+    /// is left.
+    static func names(_ text: String) -> Set<String> {
+        let spellings = [false, true].map { expanding in
+            String(decoding: FoldedText.fold(text, expanding: expanding), as: UTF8.self)
+        }
+        let names = spellings.map { spelling in
+            spelling.split { !$0.isLetter && !$0.isNumber }.map(String.init).sorted().joined(separator: " ")
+        }
+        return Set(names.filter { $0.count >= 3 })
     }
 
     /// The value of a custom field: of a telephone number its last digits, of other texts letters and digits; `nil` if
     /// too little is left to mean one person.
     static func field(_ text: String) -> String? {
-        let digits = text.filter { $0.isASCII && $0.isNumber }
-        let isNumber = text.allSatisfy { ($0.isASCII && $0.isNumber) || " +-()/.".contains($0) }
-        if isNumber { return digits.count < 7 ? nil : String(digits.suffix(9)) }
-        let plain = folded(text).filter { $0.isLetter || $0.isNumber || $0 == "@" }
+        let folded = FoldedText.fold(text)
+        if folded.allSatisfy({ FoldedText.isDigit($0) || " +-()/.".utf8.contains($0) }) {
+            return FoldedText.telephone(folded).map { String(decoding: $0, as: UTF8.self) }
+        }
+        let plain = String(decoding: folded, as: UTF8.self).filter { $0.isLetter || $0.isNumber || $0 == "@" }
         return plain.count < 6 ? nil : plain
     }
 
@@ -203,10 +209,6 @@ enum Likeness {
         let digits = Array(hex)
         let pairs = stride(from: 0, to: digits.count - 1, by: 2).map { String(digits[$0...$0 + 1]) }
         return min(hex, pairs.reversed().joined())
-    }
-
-    private static func folded(_ text: String) -> String {
-        text.folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
     }
 
     /// FNV-1a, the same in every process.

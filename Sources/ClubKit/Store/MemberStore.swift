@@ -57,6 +57,7 @@ package final class MemberStore: Sendable {
             try db.execute(sql: "PRAGMA recursive_triggers = ON")
             // What is erased must not stay behind in the file. (Debian's SQLite does so by default.)
             try db.execute(sql: "PRAGMA secure_delete = ON")
+            SearchedText.register(in: db)
             checkpointer?.attach(to: db)
         }
         let migrator = DatabaseSchema.migrator(deviceID: makeUUID())

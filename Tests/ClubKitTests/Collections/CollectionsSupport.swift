@@ -229,20 +229,16 @@ enum ListOracle {
         }
     }
 
-    /// Scalar by scalar, in any case of either, in the spelling given or with its accents composed or apart.
+    /// As Foundation folds, with neither blanks nor hyphens.
     private static func has(_ text: String, _ part: String) -> Bool {
-        let spellings = [part, part.precomposedStringWithCanonicalMapping, part.decomposedStringWithCanonicalMapping]
-        return spellings.contains { spelling in
-            let text = text.unicodeScalars.map(folded)
-            let part = spelling.unicodeScalars.map(folded)
-            guard text.count >= part.count else { return false }
-            return (0...(text.count - part.count)).contains { Array(text[$0..<($0 + part.count)]) == part }
-        }
+        let (text, part) = (folded(text), folded(part))
+        return part.isEmpty || text.contains(part)
     }
 
-    private static func folded(_ scalar: Unicode.Scalar) -> String {
-        let mapped = scalar.properties.lowercaseMapping
-        return mapped.unicodeScalars.count == 1 ? mapped : String(scalar)
+    private static func folded(_ text: String) -> String {
+        text.uppercased().folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil).filter {
+            !" -".contains($0)
+        }
     }
 
     private static func isBefore(_ left: MemberImage, _ right: MemberImage, _ order: MemberOrder) -> Bool {
