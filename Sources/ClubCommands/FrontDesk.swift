@@ -174,6 +174,16 @@ final class FrontDesk: Sendable {
         if !isEnd { output.message("\(error)") }
     }
 
+    /// Reports that the clock cannot be right, or is again: a message, and with `--json` an `error` line.
+    func tell(wrongDay: Date?) {
+        guard let wrongDay else { return output.message("The clock of this kiosk is set now.") }
+        let fault =
+            "The clock of this kiosk is not set: it shows \(LocalTime.text(wrongDay).prefix(10)), and visits are recorded by it"
+        let error = ErrorLine(code: "clockNotSet", "\(fault). Set it; 'readerctl doctor' shows how.")
+        try? output.json(fields: ["event": "error", "at": ISO8601.text(club.configuration.clock()), "error": error])
+        output.message(error.message)
+    }
+
     /// How many taps there were so far.
     var taps: Int { counts.withLock { $0["taps"] ?? 0 } }
 

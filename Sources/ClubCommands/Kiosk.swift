@@ -21,7 +21,9 @@ struct Kiosk: ToolCommand {
             is one, member (userId, username, timeStampAdded, numVisits, timeStampOfLastVisit, custom fields); reason \
             and reasonCode state why a tap was ignored or rejected; notices (words) what the member should know besides, \
             such as that the membership ends soon; duplicate \
-            (true) of a tap that was received before, and not counted again; error has code and message. What this process changes otherwise is \
+            (true) of a tap that was received before, and not counted again; error has code and message (clockNotSet where \
+            the clock shows a day before this version was released, or more than a day before the visit that the kiosk \
+            recorded last). What this process changes otherwise is \
             reported too: created, updated and visit (update has the reason: manualVisit, undo, edit, merge), deleted, imported \
             and merged (report). With --scenarios, what a visit brings follows it as event "scenario": id (to redeem \
             it by), scenario (its identifier), number (how many times it counts by then), state, visit (the id of the tap), \
@@ -461,6 +463,13 @@ struct Kiosk: ToolCommand {
             }
         }
         let keeping = snapshots.keep(of: desk.club, desk.output)
+        let hasClockFault = Mutex(false)
+        await model.observe { model, _ in
+            let day = model.status.wrongDay
+            guard hasClockFault.withLock({ $0 != (day != nil) }) else { return }
+            hasClockFault.withLock { $0 = day != nil }
+            desk.tell(wrongDay: day)
+        }
         let following = Task { [club = desk.club, folder = snapshots.place.folder(of: database)] in
             try? await model.follow(club, backups: folder)
         }

@@ -1,4 +1,14 @@
+import Diagnosis
 import Foundation
+
+/// Why the clock of this machine cannot be right.
+public enum ClockFault: String, Sendable, Hashable {
+    /// It shows a day before this version was released, as a clock does that was never set.
+    case beforeRelease
+    /// The visit that this kiosk recorded last is more than a day ahead of it. Once another visit is recorded, it is the
+    /// former one that was dated wrong.
+    case beforeLatestVisit
+}
 
 extension Club {
     /// Checks the store for damage and contradictions while taps go on; an empty list means that there are none.
@@ -84,6 +94,15 @@ extension Club {
     /// Goes the way of a tap to the database, and changes nothing: what returns, also with an error, is not stuck.
     package func pulse() async throws(ClubError) {
         try await openStore("reach the member database").pulse()
+    }
+
+    /// What is wrong with the clock of this machine; `nil` if it can be right.
+    public func clockFault() async throws(ClubError) -> ClockFault? {
+        let now = configuration.clock()
+        if now < MachineDiagnosis.released { return .beforeRelease }
+        // A day, for clocks that differ.
+        let last = try await openStore("compare the clock with the latest visit").latestRecordedVisit()
+        return last.map { $0 > now.addingTimeInterval(86_400) } == true ? .beforeLatestVisit : nil
     }
 
     /// The time of the latest tap in the store, counted or not; `nil` if there is none.

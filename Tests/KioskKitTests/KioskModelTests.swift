@@ -142,6 +142,40 @@ final class TestClub: Sendable {
         try await club.close()
     }
 
+    @Test("A clock that cannot be right is known until it is set, and one visit by it is no matter")
+    func clock() async throws {
+        let test = try TestClub()
+        let club = test.club
+        try await club.open()
+        _ = try await club.receive(test.tap("U0"))
+        #expect(try await club.clockFault() == nil)
+        let model = KioskModel(clock: club.configuration.clock)
+        let following = Task { try await model.follow(club, every: .milliseconds(1)) }
+        while model.status.visitsToday != 1 { await Task.yield() }
+        #expect(model.status.wrongDay == nil)
+        // The days back, and what is wrong then.
+        for (days, fault) in [(2, .beforeLatestVisit), (55 * 365, .beforeRelease)] as [(Double, ClockFault)] {
+            test.setBack(days * 86_400)
+            while model.status.wrongDay == nil { await Task.yield() }
+            #expect(try await club.clockFault() == fault)
+            #expect(model.status.trouble == nil || model.status.trouble?.kind == .readers)
+            test.setBack(-days * 86_400)
+            while model.status.wrongDay != nil { await Task.yield() }
+        }
+        // Years ahead once, and right again: the next visit shows which of both it was.
+        test.setBack(-9 * 365 * 86_400)
+        _ = try await club.receive(test.tap("U1"))
+        test.setBack(9 * 365 * 86_400)
+        #expect(try await club.clockFault() == .beforeLatestVisit)
+        _ = try await club.receive(test.tap("U1"))
+        #expect(try await club.clockFault() == nil)
+        // The visit of that day is none of today's.
+        while model.status.visitsToday != 2 { await Task.yield() }
+        following.cancel()
+        _ = await following.result
+        try await club.close()
+    }
+
     @Test("Each visit is counted once, also when the visits are counted while taps come")
     func visitsAreCountedOnce() async throws {
         let test = try TestClub()

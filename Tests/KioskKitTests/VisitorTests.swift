@@ -121,8 +121,11 @@ private final class RecordingView: VisitorView {
         #expect(scenes.rest(status).kind == .readerTrouble && scenes.rest(status).note != nil)
         status.readers = [.init(reader: ReaderInfo(name: "Front", backend: .simulated))]
         #expect(scenes.rest(status).kind == .rest && scenes.rest(status).lines == [])
+        #expect(scenes.rest(status).note == nil)
+        status.wrongDay = Date(timeIntervalSince1970: 43_200)
+        #expect(scenes.rest(status).kind == .rest && scenes.rest(status).note?.contains("1970") == true)
         status.state = .idle
-        #expect(scenes.rest(status).kind == .idle)
+        #expect(scenes.rest(status).kind == .idle && scenes.rest(status).note?.contains("1970") == true)
         status.state = .maintenance
         #expect(scenes.rest(status).kind == .maintenance)
         status.readers = []

@@ -77,6 +77,14 @@ extension MemberStore {
         }
     }
 
+    /// When the visit was that this device recorded last, whatever its clock showed at the others.
+    func latestRecordedVisit() async throws(ClubError) -> Date? {
+        try await read("find the latest visit") { [device] db in
+            let sql = "SELECT at FROM visit WHERE device_id = ? ORDER BY hlc DESC LIMIT 1"
+            return try Int64.fetchOne(db, sql: sql, arguments: [device.id]).map(Timestamp.date)
+        }
+    }
+
     /// All that the desk needs to know of a member, or `nil` if absent.
     package func details(of key: String) async throws(ClubError) -> MemberDetails? {
         let key = device.identifiers(key)

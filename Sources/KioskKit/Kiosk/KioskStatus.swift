@@ -31,6 +31,9 @@ public struct KioskStatus: Sendable, Hashable {
     /// What scenarios brought last, the newest first; at most ``KioskModel/keptResults``.
     public var due: [ScenarioResult] = []
 
+    /// The day that the clock shows, if it cannot be right (``ClubKit/ClockFault``): visits are recorded with wrong times.
+    public var wrongDay: Date?
+
     /// When the latest backup was made; `nil` if there is none.
     public var latestBackup: Date?
 
@@ -278,7 +281,9 @@ public final class KioskModel {
     private func countVisits(of club: Club) async throws -> Int? {
         counts.begun += 1
         let number = counts.begun
-        let visits = try await club.visitCount(since: calendar.startOfDay(for: clock()))
+        let (today, tomorrow) = calendar.day(of: clock())
+        // What a clock that was wrong dated ahead is none of today.
+        let visits = try await club.visitCount(since: today) - club.visitCount(since: tomorrow)
         guard number > counts.shown else { return nil }
         counts.shown = number
         return visits
@@ -312,12 +317,22 @@ public final class KioskModel {
         // Visits are counted at taps; besides at midnight, and now and then for what others undid.
         guard counted?.day != today || now.timeIntervalSince(counted?.at ?? now) >= 60 else { return }
         counted = (today, now)
+        let fault = try await club.clockFault()
+        change { $0.wrongDay = fault == nil ? nil : today }
         let visits = try await countVisits(of: club)
         let latest = backups?.snapshots(now: now).first?.madeAt
         change {
             $0.latestBackup = latest
             if let visits { $0.visitsToday = visits }
         }
+    }
+}
+
+extension Calendar {
+    /// When the day began, and when the next one does.
+    func day(of date: Date) -> (start: Date, end: Date) {
+        let start = startOfDay(for: date)
+        return (start, self.date(byAdding: .day, value: 1, to: start) ?? start.addingTimeInterval(86_400))
     }
 }
 

@@ -39,6 +39,7 @@ extension Words {
         case .noReader: "للموظفين: لا يوجد قارئ متصل. يرجى توصيل قارئ."
         case .serviceLost: "للموظفين: خدمة القارئات (pcscd) لا تستجيب."
         case .readerStuck: "للموظفين: القارئ {reader} لا يستجيب. يرجى فصله ثم توصيله من جديد."
+        case .clockWrong: "للموظفين: ساعة هذا الجهاز غير مضبوطة، وتشير إلى {date}. يرجى ضبطها."
         case .someone: "عضو"
         case .outcomeFirstVisit: "الزيارة الأولى"
         case .outcomeVisit: "زيارة"

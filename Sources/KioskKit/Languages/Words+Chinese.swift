@@ -30,6 +30,7 @@ extension Words {
         case .noReader: "工作人员：未连接读卡器，请插上读卡器。"
         case .serviceLost: "工作人员：读卡器服务 (pcscd) 没有响应。"
         case .readerStuck: "工作人员：读卡器 {reader} 没有响应，请拔下后重新插上。"
+        case .clockWrong: "工作人员：本机时钟未设置，显示为{date}，请校正时间。"
         case .someone: "会员"
         case .outcomeFirstVisit: "首次到访"
         case .outcomeVisit: "到访"

@@ -33,6 +33,7 @@ extension Words {
         case .noReader: "Staff: no reader is connected. Please plug one in."
         case .serviceLost: "Staff: the service for readers (pcscd) is not answering."
         case .readerStuck: "Staff: reader {reader} is stuck. Unplug it and plug it in again."
+        case .clockWrong: "Staff: the clock of this kiosk is not set. It shows {date}. Please set it."
         case .someone: "Member"
         case .outcomeFirstVisit: "First visit"
         case .outcomeVisit: "Visit"

@@ -158,6 +158,8 @@ extension Words {
         case serviceLost
         /// For the staff: the reader `{reader}` is stuck.
         case readerStuck
+        /// For the staff: the clock cannot be right, it shows `{date}`.
+        case clockWrong
 
         // The list of taps.
         /// Somebody whose name is not known, or not shown any more.
@@ -256,7 +258,8 @@ extension Words.Key: CaseIterable, RawRepresentable {
             .holdCard, .place, .idle, .join, .reading, .holdLonger, .welcome, .welcomeName, .firstVisit, .visitNumber,
             .milestone, .birthday, .birthdayName, .alreadyCounted, .alreadyCountedNote, .notRecognised, .visitsLeft,
             .membershipEnds, .stampsLeft, .announcement, .outOfOrder, .askAtDesk, .cannotRecord, .maintenance,
-            .noReader, .serviceLost, .readerStuck, .someone, .outcomeFirstVisit, .outcomeVisit, .outcomeRepeat,
+            .noReader, .serviceLost, .readerStuck, .clockWrong, .someone, .outcomeFirstVisit, .outcomeVisit,
+            .outcomeRepeat,
             .outcomeIgnored, .outcomeRefused, .visitsToday, .latestTaps, .tapsToday, .connecting, .disconnected,
             .soundOn, .soundOff,
         ] + Receipt.Reason.Code.allCases.flatMap { [.reason($0), .advice($0)] }

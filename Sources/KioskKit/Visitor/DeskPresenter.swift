@@ -7,7 +7,7 @@ public struct DeskScene: Sendable, Hashable, Codable {
     public var title: String
     /// The number of visits today, in words.
     public var visitsToday: String
-    /// What keeps members from being served, and what to do; `nil` if nothing does. What the store and the doctor report
+    /// What keeps members from being served, or that the clock is wrong, and what to do; `nil` if nothing is. What the store and the doctor report
     /// is in English.
     public var trouble: String?
     /// The taps of today, the newest first; at most ``DeskPresenter/keptTaps``.
@@ -129,7 +129,7 @@ public final class DeskPresenter: ScreenPresenter {
     }
 
     private func render() {
-        let today = calendar.startOfDay(for: clock())
+        let (today, tomorrow) = calendar.day(of: clock())
         let over = receipts.firstIndex { $0.at < today } ?? receipts.count
         for receipt in receipts[over...] { rows[receipt.eventID] = nil }
         receipts.removeSubrange(over...)
@@ -137,8 +137,8 @@ public final class DeskPresenter: ScreenPresenter {
         let scene = DeskScene(
             title: words.text(.tapsToday),
             visitsToday: words.text(.visitsToday, [.count: .number(model.status.visitsToday)]),
-            trouble: model.status.trouble.map { _ in scenes.note(model.status) },
-            taps: receipts.map(row)
+            trouble: model.status.trouble.map { _ in scenes.note(model.status) } ?? scenes.clockNote(model.status),
+            taps: receipts.drop { $0.at >= tomorrow }.map(row)
         )
         guard shown?.scene != scene || shown?.theme != theme else { return }
         shown = (scene, theme)

@@ -59,10 +59,18 @@ public struct VisitorScenes: Sendable {
             if let address = theme.joinAddress {
                 lines.append(words.text(.join, [.address: .text(address.absoluteString)]))
             }
-            return status.state == .idle
+            var scene =
+                status.state == .idle
                 ? scene(.idle, .neutral, words.text(.idle), lines)
                 : scene(.rest, .neutral, words.text(.holdCard), lines)
+            scene.note = clockNote(status)
+            return scene
         }
+    }
+
+    /// What the staff do about a clock that cannot be right.
+    func clockNote(_ status: KioskStatus) -> String? {
+        status.wrongDay.map { words.text(.clockWrong, [.date: .text(words.day($0, in: timeZone))]) }
     }
 
     /// What the staff do about trouble: what the store reports, or for readers what the doctor found, or else what the
