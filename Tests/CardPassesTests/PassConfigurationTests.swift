@@ -235,6 +235,23 @@ import TestSupport
         }
     }
 
+    @Test func aByteOrderMarkDoesNoHarm() throws {
+        let folder = try Folder()
+        try folder.writeKeys()
+        let plain = try PassConfiguration(json: Data(Self.whole.utf8)).site(folder: folder.path)
+        for name in ["vas.pem", "smarttap.pem", "meta.key", "file.key", "issuer.jwks"] {
+            let text = try String(contentsOfFile: "\(folder.path)/\(name)", encoding: .utf8)
+            try folder.write("\u{FEFF}" + text, to: name)
+        }
+        try folder.write("\u{FEFF}" + Self.whole, to: "passes.json", mode: 0o644)
+        let site = try PassConfiguration(path: folder.path + "/passes.json").site(folder: folder.path)
+        #expect(site.tokens?.keyNames == plain.tokens?.keyNames)
+        #expect(site.smartTap?.credential.collector.id == plain.smartTap?.credential.collector.id)
+        #expect(
+            site.appleVAS?.merchants.map(\.passTypeIdentifier) == plain.appleVAS?.merchants.map(\.passTypeIdentifier)
+        )
+    }
+
     @Test func configurationOfOthers() throws {
         let folder = try Folder()
         try folder.write("{}", to: "passes.json", mode: 0o664)

@@ -32,10 +32,15 @@ package struct PassKeyFiles {
         let path = try Self.checked(name, path(of: name))
         let (bytes, mode) = try Self.read(path, Self.longest)
         guard mode & 0o077 == 0 else { throw .keyOpenToOthers(path, mode: mode) }
-        guard let text = String(validating: bytes, as: UTF8.self), let key = make(text) else {
+        guard let text = Self.text(bytes), let key = make(text) else {
             throw .noKey(path, kind.rawValue)
         }
         return key
+    }
+
+    /// A text in UTF-8, without the byte order mark that an editor put before it.
+    private static func text(_ bytes: [UInt8]) -> String? {
+        String(validating: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...], as: UTF8.self)
     }
 
     /// Public keys, which anybody may read and only their owner may change.
@@ -43,7 +48,7 @@ package struct PassKeyFiles {
         let path = try Self.checked(name, path(of: name))
         let (bytes, mode) = try Self.read(path, Self.longestSet)
         guard mode & 0o022 == 0 else { throw .writableByOthers(path, mode: mode) }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .badPublicKeys(path, .malformed) }
+        guard let text = Self.text(bytes) else { throw .badPublicKeys(path, .malformed) }
         return text
     }
 
