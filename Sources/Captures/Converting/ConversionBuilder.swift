@@ -1,14 +1,13 @@
 import CardCore
 import CardPasses
 
-/// Puts a capture together from the contents of a log, so that it keeps the rules of the format.
+/// Puts a capture together from what the lines of a log say, and accounts for each of them: it became part of an exchange
+/// or of a card's facts, a fault stands for it, or it was skipped and is named.
 struct ConversionBuilder {
     let file: String?
     /// The name of the reader where the log has none.
     let reader: String?
     let atr: [UInt8]?
-    /// How many lines of the log were of use.
-    var usedLines = 0
 
     private var presentations: [Capture.Presentation] = []
     private var names: [String?] = []
@@ -16,6 +15,12 @@ struct ConversionBuilder {
     private var open: [String?: Int] = [:]
     /// The name that a log states for its only reader.
     var soleReader: String?
+    /// Why there may be no conversation, where the form knows.
+    var emptiness: String?
+    /// The commands that wait for an answer, by the thread or the program that sent them.
+    private var pending: [String: LogBytes] = [:]
+    private var used: Set<Int> = []
+    private var reasons: [Int: CaptureError] = [:]
 
     init(file: String?, reader: String?, atr: [UInt8]?) {
         self.file = file
@@ -23,12 +28,62 @@ struct ConversionBuilder {
         self.atr = atr
     }
 
+    // MARK: Lines
+
+    /// That line says something that the capture holds.
+    mutating func use(_ lines: [LogLine]) { used.formUnion(lines.map(\.number)) }
+
+    mutating func skip(_ line: LogLine, _ reason: String) {
+        skip(line, line.error(.trailingText, at: line.start, reason))
+    }
+
+    private mutating func skip(_ line: LogLine, _ error: CaptureError) {
+        if reasons[line.number] == nil { reasons[line.number] = error }
+    }
+
+    func isUsed(_ bytes: LogBytes) -> Bool { used.contains(bytes.line.number) }
+
+    mutating func skip(_ bytes: LogBytes, _ code: CaptureError.Code, _ reason: String) {
+        skip(bytes, bytes.error(code, reason), "")
+    }
+
+    mutating func skip(_ bytes: LogBytes, _ damage: CaptureError, _ end: String = "") {
+        for line in bytes.lines {
+            var error = damage.line == line.number ? damage : line.error(damage.code, at: line.start, damage.message)
+            error.message += end
+            skip(line, error)
+        }
+    }
+
+    /// The lines that are not in the capture, with the reasons.
+    func skipped(_ lines: [LogLine]) -> [CaptureError] {
+        lines.compactMap { line in
+            if let reason = reasons[line.number] { return reason }
+            guard !used.contains(line.number), !line.isBlank else { return nil }
+            let isBytes = LogBytes.hasPairs(line.bytes[...], atLeast: 3)
+            return line.error(.trailingText, at: line.start, isBytes ? Self.loose : CaptureConversion.noConversation)
+        }
+    }
+
+    private static let loose = "these bytes are marked as no command and no answer"
+
+    // MARK: Cards
+
     /// The time of the next presentation in a log that has no times.
     var nextTime: Duration { presentations.isEmpty ? .zero : .seconds(2 * presentations.count) }
+
+    /// How many commands have an answer.
+    var answers: Int {
+        presentations.reduce(0) { count, presentation in
+            count + presentation.exchanges.count { if case .fault = $0.answer { false } else { true } }
+        }
+    }
 
     func isOpen(_ name: String?) -> Bool { open[name] != nil }
 
     func facts(_ name: String?) -> CardFacts? { open[name].map { presentations[$0].facts } }
+
+    func hasExchanges(_ name: String?) -> Bool { open[name].map { !presentations[$0].exchanges.isEmpty } ?? false }
 
     mutating func card(on name: String?, at time: Duration, facts: CardFacts = CardFacts(), line: Int) {
         removed(from: name, at: nil)
@@ -57,8 +112,100 @@ struct ConversionBuilder {
         return true
     }
 
+    mutating func removed(from name: String?, at time: Duration?) {
+        guard let index = open.removeValue(forKey: name) else { return }
+        // A log without times: one second after it came.
+        presentations[index].removedAt = max(time ?? presentations[index].at + .seconds(1), latest[index])
+        latest[index] = presentations[index].removedAt ?? latest[index]
+    }
+
+    // MARK: Commands and answers
+
+    func isWaiting(_ channel: String = "") -> Bool { pending[channel] != nil }
+
+    /// A command. One before it that has no answer is left with a fault.
+    mutating func command(_ bytes: LogBytes, channel: String = "", on name: String? = nil, at time: Duration? = nil) {
+        fault(.commError, channel: channel, on: name, at: time)
+        pending[channel] = bytes
+    }
+
+    /// The command that waits gets a fault for an answer.
+    mutating func fault(
+        _ fault: Capture.Fault,
+        _ answer: LogBytes? = nil,
+        channel: String = "",
+        on name: String? = nil,
+        at time: Duration? = nil
+    ) {
+        guard let command = pending.removeValue(forKey: channel) else { return }
+        finish(command, .fault(fault), answer, on: name, at: time)
+    }
+
+    /// An answer to the command that waits.
+    mutating func answer(_ said: LogBytes, channel: String = "", on name: String? = nil, at time: Duration? = nil) {
+        guard let command = pending.removeValue(forKey: channel) else {
+            return skip(said, .unexpectedAnswer, "there is no command to be answered")
+        }
+        guard command.damage == nil else {
+            skip(said, .unexpectedAnswer, "the command of this answer cannot be read")
+            return finish(command, .fault(.commError), nil, on: name, at: time)
+        }
+        let answer = said.chosen(for: command)
+        for line in said.lines where !answer.lines.contains(where: { $0.number == line.number }) {
+            skip(line, "these bytes stand behind an answer that is complete")
+        }
+        guard let damage = answer.damage else {
+            let isFrame = command.carrier == .frame
+            if answer.bytes.isEmpty, command.carrier == .frame || command.carrier == .apdu {
+                return finish(command, .fault(isFrame ? .timeout : .commError), answer, on: name, at: time)
+            }
+            let frame = RawFrame(answer.bytes, bitsInLastByte: answer.bits)
+            return finish(command, isFrame ? .raw(frame) : .bytes(answer.bytes), answer, on: name, at: time)
+        }
+        skip(answer, damage, "; a fault stands for the answer")
+        finish(command, .fault(.commError), nil, on: name, at: time)
+    }
+
+    private mutating func finish(
+        _ command: LogBytes,
+        _ answer: Capture.Exchange.Answer,
+        _ said: LogBytes?,
+        on name: String?,
+        at time: Duration?
+    ) {
+        var command = command
+        if command.damage == nil {
+            let count = command.bytes.count
+            var isControl = false
+            if case .control = command.carrier { isControl = true }
+            if command.isCut {
+                command.damage = command.error(.missingAnswer, "the log ends at this command")
+            } else if count == 0, !isControl {
+                command.damage = command.error(.missingBytes, "the command has no bytes")
+            } else if count > CaptureLimits.longestCommand
+                || command.carrier == .apdu && count < CaptureLimits.shortestCommand
+            {
+                let message = "a command of \(count) byte\(count == 1 ? "" : "s"): 4 to 65544 are possible"
+                command.damage = command.error(.wrongLength, message)
+            }
+        }
+        if let damage = command.damage {
+            skip(command, damage)
+            if let said { skip(said, .unexpectedAnswer, "the command of this answer cannot be read") }
+            return
+        }
+        use(command.lines + (said?.lines ?? []))
+        let request: Capture.Exchange.Request =
+            switch command.carrier {
+            case .apdu: .apdu(command.bytes)
+            case .frame: .raw(RawFrame(command.bytes, bitsInLastByte: command.bits))
+            case .control(let code): .control(code: code, data: command.bytes)
+            }
+        exchange(request, answer, on: name, at: time, line: command.line.number)
+    }
+
     /// An exchange with the card on a reader; a card is presented if there is none.
-    mutating func exchange(
+    private mutating func exchange(
         _ request: Capture.Exchange.Request,
         _ answer: Capture.Exchange.Answer,
         on name: String?,
@@ -72,15 +219,11 @@ struct ConversionBuilder {
         presentations[index].exchanges.append(.init(request, answer, at: at, sourceLine: line))
     }
 
-    mutating func removed(from name: String?, at time: Duration?) {
-        guard let index = open.removeValue(forKey: name) else { return }
-        // A log without times: one second after it came.
-        presentations[index].removedAt = max(time ?? presentations[index].at + .seconds(1), latest[index])
-        latest[index] = presentations[index].removedAt ?? latest[index]
-    }
+    // MARK: The capture
 
     /// The capture. Cards that were not seen to leave, leave at the end.
     mutating func finish(_ format: CaptureConversion.Format) -> Capture {
+        for channel in pending.keys.sorted() { fault(.commError, channel: channel) }
         for name in Array(open.keys) { removed(from: name, at: nil) }
         var capture = Capture(headers: [.init("source", "converted from \(format.title)")], file: file)
         var order: [String?] = []
@@ -106,10 +249,58 @@ struct ConversionBuilder {
         String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
             .trimmed
     }
+}
 
-    /// The answer of a card to an APDU, as the format can hold it.
-    static func answer(_ bytes: [UInt8]) -> Capture.Exchange.Answer {
-        let possible = CaptureLimits.shortestAnswer...ReaderLimits.responseLength
-        return possible.contains(bytes.count) ? .bytes(bytes) : .fault(.commError)
+extension LogBytes {
+    /// The answer to a command among what the lines may be: all of them, unless that is none or the first ones have what
+    /// was asked for.
+    fileprivate func chosen(for command: LogBytes) -> LogBytes {
+        let expected = (try? APDULayout(command.bytes))?.expectedLength
+        let choices = ([self] + shorter).map { choice in
+            var choice = choice
+            choice.check(for: command)
+            return choice
+        }
+        let whole = choices.filter { $0.damage == nil }
+        return whole.first { $0.bytes.count - 2 == expected } ?? whole.first ?? choices[0]
+    }
+
+    /// Looks whether they can be the whole answer to a command.
+    fileprivate mutating func check(for command: LogBytes) {
+        guard damage == nil else { return }
+        guard bytes.count <= ReaderLimits.responseLength else {
+            damage = error(.wrongLength, "an answer of \(bytes.count) bytes is too long")
+            return
+        }
+        guard command.carrier == .apdu, !bytes.isEmpty else {
+            // A frame has no end of its own. What reads has sixteen bytes; what looks as an APDU has a status word.
+            let isRead = command.bytes.first == 0x30 && command.bytes.count == 2 && (3..<16).contains(bytes.count)
+            let isAPDU = (try? APDULayout(command.bytes)) != nil
+            if isCut, command.carrier == .frame, isRead || isAPDU {
+                damage = error(.wrongLength, "the log ends within the answer")
+            }
+            return
+        }
+        guard bytes.count >= CaptureLimits.shortestAnswer else {
+            damage = error(.wrongLength, "the answer is too short for a status word")
+            return
+        }
+        let status = Array(bytes.suffix(2))
+        guard Self.hasStatus(bytes) else {
+            damage = error(
+                .wrongLength,
+                "the answer ends in \(status.hex), which is no status word: its end is missing"
+            )
+            return
+        }
+        let expected = (try? APDULayout(command.bytes))?.expectedLength
+        let known: [[UInt8]] = [[0x90, 0x00], [0x91, 0x00], [0x91, 0xAF], [0x62, 0x82]]
+        if isCut, bytes.count > 2, !known.contains(status) {
+            damage = error(.wrongLength, "the log ends within the answer")
+        } else if mayGoOn, let expected, bytes.count - 2 < expected {
+            damage = error(.wrongLength, "the log ends where lines of the answer may be missing")
+        } else if lines.count > 1, !isEnded, let expected, bytes.count - 2 > expected {
+            damage = error(.wrongLength, "the lines have \(bytes.count - 2) bytes, and \(expected) were asked for")
+        }
     }
 }

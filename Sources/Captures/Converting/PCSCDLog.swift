@@ -4,33 +4,99 @@ import CardTags
 
 /// The log of `pcscd --apdu`.
 ///
-/// A line is the time since the one before in microseconds, with colours a thread's number, and a message:
+/// A line is the time since the one before in microseconds, with colours a thread's number, and a message. Under syslog
+/// there is the message alone:
 ///
 /// ```
 /// 00000003 [140587230598848] APDU: FF CA 00 00 00
 /// 00041834 [140587230598848] SW: 04 44 71 2A 90 5F 80 90 00
+/// May 14 18:41:50 kiosk pcscd[815]: APDU: FF CA 00 00 00
 /// ```
 ///
 /// Only messages with `--info` or `--debug` name the reader. With thread numbers, conversations on several readers are
 /// distinguished; without, exchanges belong to the reader that was connected last. If the log names a single reader,
 /// all belong to that one.
-enum PCSCDLog {
-    static func isOne(_ line: LogLine) -> Bool {
-        guard let message = Message(line) else { return false }
-        return ["APDU:", "SW:", "Card ATR:"].contains { message.word.hasPrefix($0) } || message.word.contains(".c:")
-            || message.word.contains(".l:")
+struct PCSCDLog: LogForm {
+    enum Tag {
+        case apdu, answer, atr, controlCommand, controlAnswer, inserted(String), removed(String), connecting(String)
+        case code(UInt32), noATR
     }
 
-    static func read(_ lines: [LogLine], into builder: inout ConversionBuilder) throws(CaptureError) {
-        var reading = Reading(builder: builder)
-        let names = Set(lines.compactMap(readerName))
-        reading.sole = names.count == 1 ? names.first : nil
-        reading.hasNames = !names.isEmpty
-        for line in lines {
-            if try reading.take(line) { reading.builder.usedLines += 1 }
+    private static let marks: [(text: StaticString, tag: Tag)] = [
+        ("APDU:", .apdu), ("SW:", .answer), ("Card ATR:", .atr), ("Control TxBuffer:", .controlCommand),
+        ("Control RxBuffer:", .controlAnswer),
+    ]
+
+    static func isOne(_ line: LogLine) -> Bool {
+        let message = Message(line)
+        guard message.delta != nil || line.contains("pcscd[") || line.contains("pcscd: ") || line.contains("() ") else {
+            return false
         }
-        reading.flush()
-        builder = reading.builder
+        // Its place in pcscd's sources, with the function: `winscard.c:278:SCardConnect()`.
+        let word = line.text(from: message.start, to: message.start + 60).lowercased()
+        let isPlace = (word.contains(".c:") || word.contains(".l:")) && word.prefix { $0 != " " }.hasSuffix("()")
+        return isPlace || marks.contains { line.end(ofPrefix: $0.text, at: message.start) != nil }
+    }
+
+    private struct Message {
+        var delta: Int?
+        var thread = ""
+        var start: Int
+
+        init(_ line: LogLine) {
+            start = line.skippingSpaces(line.start)
+            for name: StaticString in ["pcscd[", "pcscd: "] {
+                guard let place = line.end(of: name), let colon = line.end(of: ": ", from: place - 2) else { continue }
+                start = line.skippingSpaces(colon)
+                break
+            }
+            var place = start
+            func word() -> ArraySlice<UInt8> { line.bytes[place...].prefix { !CaptureCursor.isSpace($0) } }
+            // Somebody's own times may stand before.
+            for _ in 0..<8 where place < line.bytes.count {
+                if (8...12).contains(word().count), word().allSatisfy(CaptureCursor.isDigit) { break }
+                place = line.skippingSpaces(place + word().count)
+            }
+            if (8...12).contains(word().count), word().allSatisfy(CaptureCursor.isDigit) {
+                delta = Int(String(decoding: word(), as: UTF8.self))
+                start = line.skippingSpaces(place + word().count)
+            } else {
+                start = max(start, line.endOfStamp)
+            }
+            if start < line.bytes.count, line.bytes[start] == UInt8(ascii: "["),
+                let end = line.bytes[start...].firstIndex(of: UInt8(ascii: "]"))
+            {
+                thread = line.text(from: start + 1, to: end)
+                start = line.skippingSpaces(end + 1)
+            }
+        }
+    }
+
+    private var times: [Int: Duration] = [:]
+    private var connected: [String: String] = [:]
+    /// The reader into which each thread saw a card inserted.
+    private var inserted: [String: String] = [:]
+    /// ATRs of which no reader is known yet.
+    private var loose: [[UInt8]] = []
+    /// When the last of them was reported, and where.
+    private var looseTime: Duration?
+    private var looseLine = 0
+    /// The reader of a log that names only one.
+    private var sole: String?
+    private var hasNames = false
+    private var codes: [String: UInt32] = [:]
+    private var threads: Set<String> = []
+
+    init(_ lines: [LogLine]) {
+        var now: Duration?
+        for line in lines {
+            let delta = Message(line).delta
+            if let delta { now = now.map { $0 + .microseconds(delta) } ?? .zero }
+            times[line.number] = now
+        }
+        let names = Set(lines.compactMap(Self.readerName))
+        sole = names.count == 1 ? names.first : nil
+        hasNames = !names.isEmpty
     }
 
     private static func readerName(_ line: LogLine) -> String? {
@@ -41,157 +107,151 @@ enum PCSCDLog {
         line.text(behind: "Attempting Connect to ", to: line.end(of: " using protocol").map { $0 - 15 })
     }
 
-    private struct Message {
-        var delta: Int
-        var thread: String
-        var start: Int
-        /// Its first 40 bytes.
-        var word: String
-
-        init?(_ line: LogLine) {
-            // Behind the journal's prefix it is not the first word.
-            let words = line.bytes.split(whereSeparator: CaptureCursor.isSpace)
-            let time = words.first { (8...12).contains($0.count) && $0.allSatisfy(CaptureCursor.isDigit) }
-            guard let time else { return nil }
-            delta = Int(String(decoding: time, as: UTF8.self)) ?? 0
-            start = line.skippingSpaces(time.endIndex)
-            thread = ""
-            if start < line.bytes.count, line.bytes[start] == UInt8(ascii: "["),
-                let end = line.bytes[start...].firstIndex(of: UInt8(ascii: "]"))
-            {
-                thread = line.text(from: start + 1, to: end)
-                start = line.skippingSpaces(end + 1)
+    func mark(_ line: LogLine) -> LogMark<Tag>? {
+        let start = Message(line).start
+        for (text, tag) in Self.marks {
+            guard let place = line.end(ofPrefix: text, at: start) else { continue }
+            if case .atr = tag, line.bytes[line.skippingSpaces(place)...].first == UInt8(ascii: "(") {
+                return .init(.noATR)
             }
-            word = line.text(from: start, to: start + 40)
+            switch tag {
+            case .apdu: return .init(tag, .text(.command), from: place)
+            case .answer: return .init(tag, .text(.answer), from: place)
+            default: return .init(tag, .text(.stream), from: place)
+            }
+        }
+        if let name = line.text(behind: "Card inserted into ") { return .init(.inserted(name)) }
+        if let name = line.text(behind: "Card Removed From ") { return .init(.removed(name)) }
+        if let name = Self.connecting(line) { return .init(.connecting(name)) }
+        if let place = line.end(of: "ControlCode: 0x") {
+            let digits = line.bytes[place...].prefix { CaptureCursor.digit($0) != nil }
+            return UInt32(String(decoding: digits, as: UTF8.self), radix: 16).map { .init(.code($0)) }
+        }
+        return nil
+    }
+
+    private func reader(_ thread: String) -> String? { connected[thread] ?? sole }
+
+    mutating func take(_ tag: Tag, _ bytes: LogBytes, into builder: inout ConversionBuilder) {
+        let line = bytes.line
+        let thread = Message(line).thread
+        let now = times[line.number]
+        switch tag {
+        case .apdu: command(bytes, thread, now, into: &builder)
+        case .answer: answer(bytes, thread, now, into: &builder)
+        case .controlCommand:
+            guard let code = codes[thread], builder.isOpen(reader(thread)) else {
+                return builder.skip(bytes, .noCard, "this is for the reader: its card or its code is not known")
+            }
+            var bytes = bytes
+            bytes.carrier = .control(code)
+            command(bytes, thread, now, into: &builder)
+        case .controlAnswer:
+            guard builder.isWaiting(thread) else {
+                return builder.skip(bytes, .unexpectedAnswer, "there is no command to be answered")
+            }
+            answer(bytes, thread, now, into: &builder)
+        case .atr: atr(bytes, thread, now, into: &builder)
+        case .noATR:
+            inserted[thread] = nil
+            builder.use([line])
+        case .inserted(let name):
+            builder.card(on: name, at: now ?? builder.nextTime, line: line.number)
+            inserted[thread] = name
+            builder.use([line])
+        case .removed(let name):
+            for (thread, reader) in connected.sorted(by: { $0.key < $1.key }) where reader == name {
+                builder.fault(.removed, channel: thread, on: name, at: now)
+            }
+            builder.removed(from: name, at: now)
+            builder.use([line])
+        case .connecting(let name):
+            connected[thread] = name
+            // The card was there before the log began.
+            if !builder.isOpen(name) {
+                builder.card(
+                    on: name,
+                    at: now ?? builder.nextTime,
+                    facts: CardFacts(atr: loose.popLast()),
+                    line: line.number
+                )
+            }
+            builder.use([line])
+        case .code(let code):
+            codes[thread] = code
+            builder.use([line])
         }
     }
 
-    private typealias Pending = (request: Capture.Exchange.Request, line: Int)
+    private mutating func command(
+        _ bytes: LogBytes,
+        _ thread: String,
+        _ now: Duration?,
+        into builder: inout ConversionBuilder
+    ) {
+        present(thread, now, bytes.line.number, into: &builder, isNeeded: builder.isWaiting(thread))
+        threads.insert(thread)
+        builder.command(bytes, channel: thread, on: reader(thread), at: now)
+    }
 
-    private struct Reading {
-        var builder: ConversionBuilder
-        var now: Duration = .zero
-        var hasBegun = false
-        var connected: [String: String] = [:]
-        /// The reader into which each thread saw a card inserted.
-        var inserted: [String: String] = [:]
-        /// ATRs of which no reader is known yet.
-        var loose: [[UInt8]] = []
-        /// When the last of them was reported, and where.
-        var looseTime: Duration = .zero
-        var looseLine = 0
-        /// The reader of a log that names only one.
-        var sole: String?
-        var hasNames = false
-        var pending: [String: Pending] = [:]
-        var codes: [String: UInt32] = [:]
+    private mutating func answer(
+        _ bytes: LogBytes,
+        _ thread: String,
+        _ now: Duration?,
+        into builder: inout ConversionBuilder
+    ) {
+        present(thread, now, bytes.line.number, into: &builder, isNeeded: builder.isWaiting(thread))
+        builder.answer(bytes, channel: thread, on: reader(thread), at: now)
+    }
 
-        mutating func take(_ line: LogLine) throws(CaptureError) -> Bool {
-            // Somebody may have cut off the time.
-            guard let message = Message(line) else { return try take(line, from: line.skippingSpaces(0), thread: "") }
-            if hasBegun { now += .microseconds(message.delta) }
-            hasBegun = true
-            return try take(line, from: message.start, thread: message.thread)
+    /// A card whose ATR was reported without its reader is the one that is spoken to.
+    private mutating func present(
+        _ thread: String,
+        _ now: Duration?,
+        _ line: Int,
+        into builder: inout ConversionBuilder,
+        isNeeded: Bool
+    ) {
+        guard isNeeded, !builder.isOpen(reader(thread)), let atr = loose.popLast() else { return }
+        builder.card(on: reader(thread), at: now ?? builder.nextTime, facts: CardFacts(atr: atr), line: line)
+    }
+
+    private mutating func atr(
+        _ bytes: LogBytes,
+        _ thread: String,
+        _ now: Duration?,
+        into builder: inout ConversionBuilder
+    ) {
+        guard bytes.damage == nil, (2...ReaderLimits.atrLength).contains(bytes.bytes.count) else {
+            return builder.skip(bytes, .wrongLength, "this is no whole answer to reset")
         }
-
-        private mutating func take(_ line: LogLine, from start: Int, thread: String) throws(CaptureError) -> Bool {
-            func begins(_ text: StaticString) -> Int? {
-                guard let end = line.end(of: text, from: start), end - text.utf8CodeUnitCount == start else {
-                    return nil
-                }
-                return end
-            }
-            if let place = begins("APDU:") {
-                let bytes = try line.hex(from: place)
-                guard (CaptureLimits.shortestCommand...CaptureLimits.longestCommand).contains(bytes.count) else {
-                    let message = "a command of \(bytes.count) bytes: 4 to 65544 are possible"
-                    throw line.error(.wrongLength, at: place, message)
-                }
-                abandon(thread)
-                pending[thread] = (.apdu(bytes), line.number)
-            } else if let place = begins("SW:") {
-                let bytes = try line.hex(from: place)
-                guard let sent = pending.removeValue(forKey: thread), case .apdu = sent.request else {
-                    throw line.error(.unexpectedAnswer, at: start, "there is no command to be answered")
-                }
-                finish(sent, ConversionBuilder.answer(bytes), thread)
-            } else if let place = begins("Card ATR:") {
-                try takeATR(line.hex(from: place), thread, line.number)
-            } else if let place = begins("Control TxBuffer:") {
-                let bytes = try line.hex(from: place)
-                abandon(thread)
-                guard let code = codes[thread], builder.isOpen(reader(thread)),
-                    bytes.count <= CaptureLimits.longestCommand
-                else { return false }
-                pending[thread] = (.control(code: code, data: bytes), line.number)
-            } else if let place = begins("Control RxBuffer:") {
-                let bytes = try line.hex(from: place)
-                guard let sent = pending.removeValue(forKey: thread), case .control = sent.request else { return false }
-                finish(sent, .bytes(Array(bytes.prefix(ReaderLimits.responseLength))), thread)
-            } else {
-                return takeDebug(line, thread)
-            }
-            return true
+        builder.use(bytes.lines)
+        let name = inserted.removeValue(forKey: thread) ?? reader(thread)
+        if builder.isOpen(name) {
+            builder.setATR(bytes.bytes, on: name)
+        } else if name != nil || !hasNames {
+            // Its insertion was not reported: the log began later, or omits it.
+            builder.card(
+                on: name,
+                at: now ?? builder.nextTime,
+                facts: CardFacts(atr: bytes.bytes),
+                line: bytes.line.number
+            )
+        } else {
+            loose = [bytes.bytes]
+            (looseTime, looseLine) = (now, bytes.line.number)
         }
+    }
 
-        private mutating func takeATR(_ atr: [UInt8], _ thread: String, _ line: Int) {
-            let atr = Array(atr.prefix(ReaderLimits.atrLength))
-            guard !atr.isEmpty else { return }
-            let name = inserted.removeValue(forKey: thread) ?? reader(thread)
-            if builder.isOpen(name) {
-                builder.setATR(atr, on: name)
-            } else if name != nil || !hasNames {
-                // Its insertion was not reported: the log began later, or omits it.
-                builder.card(on: name, at: now, facts: CardFacts(atr: atr), line: line)
-            } else {
-                loose = [atr]
-                (looseTime, looseLine) = (now, line)
-            }
+    mutating func finish(into builder: inout ConversionBuilder) {
+        let end = times.values.max()
+        // pcscd logs no answer when the driver reports an error.
+        for thread in threads.sorted() where builder.isWaiting(thread) {
+            present(thread, end, 0, into: &builder, isNeeded: true)
+            builder.fault(.commError, channel: thread, on: reader(thread), at: end)
         }
-
-        private mutating func takeDebug(_ line: LogLine, _ thread: String) -> Bool {
-            if let name = line.text(behind: "Card inserted into ") {
-                builder.card(on: name, at: now, line: line.number)
-                inserted[thread] = name
-            } else if let name = line.text(behind: "Card Removed From ") {
-                for (thread, reader) in connected where reader == name { abandon(thread, .removed) }
-                builder.removed(from: name, at: now)
-            } else if let name = PCSCDLog.connecting(line) {
-                connected[thread] = name
-                // The card was there before the log began.
-                if !builder.isOpen(name) {
-                    builder.card(on: name, at: now, facts: CardFacts(atr: loose.popLast()), line: line.number)
-                }
-            } else if let place = line.end(of: "ControlCode: 0x") {
-                let digits = line.bytes[place...].prefix { CaptureCursor.digit($0) != nil }
-                codes[thread] = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-            } else {
-                return false
-            }
-            return true
-        }
-
-        private func reader(_ thread: String) -> String? { connected[thread] ?? sole }
-
-        private mutating func finish(_ sent: Pending, _ answer: Capture.Exchange.Answer, _ thread: String) {
-            let name = reader(thread)
-            if !builder.isOpen(name) {
-                builder.card(on: name, at: now, facts: CardFacts(atr: loose.popLast()), line: sent.line)
-            }
-            builder.exchange(sent.request, answer, on: name, at: now, line: sent.line)
-        }
-
-        /// A command that got no answer: pcscd logs none when the driver reports an error.
-        private mutating func abandon(_ thread: String, _ fault: Capture.Fault = .commError) {
-            guard let sent = pending.removeValue(forKey: thread) else { return }
-            finish(sent, .fault(fault), thread)
-        }
-
-        mutating func flush() {
-            for thread in pending.keys.sorted() { abandon(thread) }
-            guard let atr = loose.popLast() else { return }
-            // The log does not state which of the readers it is from.
-            builder.card(on: nil, at: looseTime, facts: CardFacts(atr: atr), line: looseLine)
-        }
+        guard let atr = loose.popLast() else { return }
+        // The log does not state which of the readers it is from.
+        builder.card(on: nil, at: looseTime ?? builder.nextTime, facts: CardFacts(atr: atr), line: looseLine)
     }
 }

@@ -19,48 +19,33 @@ enum ReaderCtlTranscript {
         return (comma, count)
     }
 
-    /// A line of a dump: the address of its first byte, the bytes, and their text between bars.
-    static func dump(_ line: LogLine, at address: Int) throws(CaptureError) -> [UInt8] {
-        var cursor = line.cursor(at: 0)
-        let start = cursor.position
-        let wanted = [UInt8(truncatingIfNeeded: address >> 8), UInt8(truncatingIfNeeded: address)]
-        guard let high = try? cursor.hexByte(), let low = try? cursor.hexByte(), [high, low] == wanted else {
-            throw line.error(.wrongLength, at: start, "the dump of the answer should go on here with \(wanted.hex)")
-        }
-        let bytes = try cursor.hex(stops: [UInt8(ascii: "|")])
-        guard !bytes.isEmpty, bytes.count <= 16 else {
-            throw line.error(.wrongLength, at: start, "a line of a dump has 1 to 16 bytes")
-        }
-        return bytes
-    }
-
     private struct Object: Decodable {
         var command: String
         var data: String
         var statusWord: String?
     }
 
-    /// The exchange that a JSON object describes, or `nil` for other lines and objects.
-    static func object(_ line: LogLine, _ start: Int) throws(CaptureError) -> Capture.Exchange? {
-        guard start < line.bytes.count, line.bytes[start] == UInt8(ascii: "{"),
-            let object = try? JSONDecoder().decode(Object.self, from: Data(line.bytes[start...]))
-        else { return nil }
-        func malformed(_ name: String) -> CaptureError {
-            line.error(.invalidHex, at: start, "'\(name)' holds no bytes in hexadecimal")
+    /// The command and answer that a JSON object describes, or `nil` for other lines and objects.
+    static func object(_ line: LogLine, _ start: Int) throws(CaptureError) -> (LogBytes, LogBytes)? {
+        guard let object = try? JSONDecoder().decode(Object.self, from: Data(line.bytes[start...])) else { return nil }
+        let carrier: LogBytes.Carrier = object.statusWord == nil ? .frame : .apdu
+        func bytes(_ name: String, _ text: String) throws(CaptureError) -> LogBytes {
+            guard let frame = frame(text) else {
+                throw line.error(.invalidHex, at: start, "'\(name)' holds no bytes in hexadecimal")
+            }
+            var result = LogBytes(line, at: start, bytes: frame.bytes)
+            (result.bits, result.carrier, result.isEnded) = (frame.bitsInLastByte, carrier, true)
+            return result
         }
-        guard let command = frame(object.command) else { throw malformed("command") }
-        guard let data = frame(object.data) else { throw malformed("data") }
-        guard command.bytes.count <= CaptureLimits.longestCommand, data.bytes.count < ReaderLimits.responseLength else {
-            throw line.error(.wrongLength, at: start, "the command or its answer is too long")
+        let command = try bytes("command", object.command)
+        var answer = try bytes("data", object.data)
+        if let word = object.statusWord {
+            guard let status = try? Hex.decode(word), status.count == 2 else {
+                throw line.error(.invalidHex, at: start, "'statusWord' holds no status word in hexadecimal")
+            }
+            answer.bytes += status
         }
-        guard let word = object.statusWord else {
-            guard !command.bytes.isEmpty else { throw malformed("command") }
-            return .init(.raw(command), data.bytes.isEmpty ? .fault(.timeout) : .raw(data))
-        }
-        guard let status = try? Hex.decode(word), status.count == 2 else { throw malformed("statusWord") }
-        guard command.bytes.count >= CaptureLimits.shortestCommand, data.bytes.count + 2 <= ReaderLimits.responseLength
-        else { throw line.error(.wrongLength, at: start, "a command has at least four bytes") }
-        return .init(.apdu(command.bytes), .bytes(data.bytes + status))
+        return (command, answer)
     }
 
     private static func frame(_ text: String) -> RawFrame? {

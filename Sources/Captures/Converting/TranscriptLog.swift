@@ -1,330 +1,470 @@
 import CardCore
 import CardPasses
+import Foundation
 
-/// Commands and answers behind marks, as people and other programs write them.
+/// Commands and answers behind marks, as programs and people write them.
 ///
-/// | line | meaning |
-/// |---|---|
-/// | `> HEX`, `=> HEX`, `-> HEX`, `Sending: HEX`, `A>> T=1 (4+0000) HEX` | a command; under four bytes it is a raw frame |
-/// | `< HEX`, `<= HEX`, `<- HEX`, `Received: HEX`, `A<< (0018+2) (12ms) HEX` | its answer |
-/// | `>> HEX`, `<< HEX` | a raw frame and its answer |
-/// | `Received (SW1=0x90, SW2=0x00):` | an answer of opensc-tool; its data follows in lines of sixteen bytes |
-/// | `ATR: HEX` | a card, if something was sent to the one before |
-/// | `! removed` | a fault in place of an answer |
-///
-/// What `readerctl apdu` prints is one too: `< HEX 9000 (success)`, the lines of `--hexdump`, and those of `--json`.
-///
-/// Lines of bytes alone go on with the line above. Behind an answer, what follows ` :` is a comment (scriptor).
-enum TranscriptLog {
-    static func read(_ lines: [LogLine], into builder: inout ConversionBuilder) throws(CaptureError) {
-        var reading = Reading(builder: builder)
-        for line in lines {
-            if try reading.take(line) { reading.builder.usedLines += 1 }
-        }
-        try reading.flush()
-        builder = reading.builder
+/// ```
+/// > FF CA 00 00 00                                    people, scriptor, pyscard, readerctl
+/// < 04 A1 B2 C3 90 00 : Normal processing.
+/// A>> T=1 (4+0008) 00A40400 08 A000000003000000       GlobalPlatformPro, apdu4j
+/// Received (SW1=0x90, SW2=0x00):                      opensc-tool, with a dump
+/// Outgoing APDU (5 bytes):                            OpenSC, with a dump
+/// transmitting <Buffer ff ca 00 00 00> 12             nfc-pcsc
+/// [nfc.tag.tt2] >> 3004 (0.005000s)                   nfcpy
+///  i bSendBuffer                                      pcsc-spy, with a dump
+/// ```
+struct TranscriptLog: LogForm {
+    enum Tag {
+        case command, answer
+        /// Commands and answers that the log shows a second time: nfcpy's drivers say again what its tags say, and
+        /// opensc-tool what OpenSC's log has.
+        case repetition
+        case fault(Capture.Fault?)
+        case object, statement, atr, found, reset, removed
+        case reader(String)
+        /// A connection to a reader begins.
+        case connecting(String)
+        /// A call of pcsc-spy returned.
+        case returned(isSuccess: Bool)
+        /// The buffer of a call of pcsc-spy that carries no command.
+        case otherBuffer
     }
 
-    private enum Mark { case command, answer, rawCommand, rawAnswer }
+    // MARK: Marks
 
-    private static let marks: [(text: StaticString, mark: Mark)] = [
-        ("A>>", .command), ("A<<", .answer), (">>", .rawCommand), ("<<", .rawAnswer), ("==>", .command),
-        ("<==", .answer), ("=>", .command), ("<=", .answer), ("-->", .command), ("<--", .answer), ("->", .command),
-        ("<-", .answer), (">", .command), ("<", .answer),
+    private typealias Role = LogLayout.Role
+
+    private static let marks: [(text: StaticString, role: Role)] = [
+        ("A>>", .command), ("A<<", .answer), (">>>", .frame), ("<<<", .frameAnswer), (">>", .frame),
+        ("<<", .frameAnswer), ("==>", .command), ("<==", .answer), ("=>", .command), ("<=", .answer), ("-->", .command),
+        ("<--", .answer), ("->", .command), ("<-", .answer), (">", .command), ("<", .answer), ("→", .command),
+        ("←", .answer),
     ]
-    private static let words: [String: Mark] = [
+    private static let words: [String: Role] = [
         "sending": .command, "send": .command, "sent": .command, "command": .command, "c-apdu": .command,
         "capdu": .command, "apdu": .command, "tx": .command, "received": .answer, "recv": .answer, "receive": .answer,
         "response": .answer, "answer": .answer, "r-apdu": .answer, "rapdu": .answer, "sw": .answer, "rx": .answer,
     ]
+    /// What programs say when a command got no answer.
+    private static let failures: [StaticString] = [
+        "transmit failed", "can't get info", "TransmitError", "ControlError", "failed to transmit",
+        "nfc.clf.TimeoutError", "TimeoutError after", "TransmissionError after",
+        "unable to transmit",
+    ]
+    private static let readers: [StaticString] = [
+        "Using given card reader: ", "Using reader with a card: ", "No reader given: using ", "new reader detected ",
+        "szReader ", "mszReaderName ", "pcsc_transmit: reader '", "Reader: ",
+    ]
+    private static let atrs: [StaticString] = ["ATR: ", "ATR = ", "ATR=", "bAtr ", "card inserted <Buffer "]
 
-    private struct Part {
-        var bytes: [UInt8]
-        var isRaw: Bool
-        var line: LogLine
-        var place: Int
-        /// How many bits of the last byte of a raw frame count.
-        var bits = 8
+    /// scriptor explains each status word: an answer without goes on.
+    private let isExplained: Bool
+    /// apdu4j's other log has APDUs behind `>>`, and times behind answers.
+    private let isBIBO: Bool
+    private let hasOpenSC: Bool
+    /// nfcpy's tags log their commands, which its drivers log too.
+    private let hasTags: Bool
+    /// The calls of pcsc-spy by the lines of their buffers: the name, the control code, and how many bytes there are.
+    private var calls: [Int: (name: String, code: UInt32, count: Int)] = [:]
+    private var reader: String?
+    private var spied: LogBytes?
 
-        var isFrame: Bool { isRaw || bytes.count < CaptureLimits.shortestCommand }
-    }
-
-    private struct Reading {
-        var builder: ConversionBuilder
-        var command: Part?
-        var answer: Part?
-        /// A status word that stands before the data: opensc-tool's, or readerctl's before lines of a dump.
-        var status: [UInt8]?
-        /// How many bytes are still to come in lines of readerctl's dump.
-        var dumped = 0
-        var hasSpoken = false
-        var canContinue = false
-
-        mutating func take(_ line: LogLine) throws(CaptureError) -> Bool {
-            guard !line.isBlank else {
-                canContinue = false
-                return false
-            }
-            if dumped > 0 {
-                let data = try ReaderCtlTranscript.dump(line, at: answer?.bytes.count ?? 0)
-                dumped -= min(dumped, data.count)
-                answer?.bytes += data
-                return true
-            }
-            if status != nil, let data = TranscriptLog.dump(line) {
-                answer?.bytes += data
-                return true
-            }
-            var start = line.bytes.firstIndex { !CaptureCursor.isSpace($0) } ?? 0
-            if let exchange = try ReaderCtlTranscript.object(line, start) {
-                try flush()
-                builder.exchange(exchange.request, exchange.answer, on: nil, at: nil, line: line.number)
-                hasSpoken = true
-                return true
-            }
-            start = TranscriptLog.skippingTime(line, start)
-            if let (mark, place) = TranscriptLog.mark(line, start) {
-                try take(line, mark, place)
-                return true
-            }
-            if try takeStatement(line, start) { return true }
-            guard canContinue, let bytes = TranscriptLog.continuation(line) else {
-                canContinue = false
-                return false
-            }
-            if answer != nil { answer?.bytes += bytes } else { command?.bytes += bytes }
-            return true
+    init(_ lines: [LogLine]) {
+        func has(_ text: StaticString) -> Bool { lines.contains { $0.contains(text) } }
+        isExplained =
+            lines.contains { line in
+                ["<"].contains(line.text(from: line.skippingSpaces(line.endOfStamp)).prefix(1)) && line.contains(" : ")
+                    && LogBytes.hasPairs(line.bytes[...])
+            } || has("Using given file: ") || has("Reading commands from STDIN")
+        isBIBO = lines.contains { line in
+            let words = line.text(from: line.skippingSpaces(line.start)).split(separator: " ")
+            let isHeader = words.count > 2 && words[0] == ">>" && words[1].count == 8
+            return isHeader || line.contains("<< ") && line.contains("ms)")
         }
-
-        private mutating func take(_ line: LogLine, _ mark: Mark, _ place: Int) throws(CaptureError) {
-            let isRaw = mark == .rawCommand || mark == .rawAnswer
-            let isAnswer = mark == .answer || mark == .rawAnswer
-            let announced = isAnswer ? ReaderCtlTranscript.announced(line, from: place) : nil
-            let end = announced?.end ?? line.bytes.count
-            let (bytes, bits) = try TranscriptLog.bytes(line, from: place, to: end, isRaw: isRaw, isAnswer: isAnswer)
-            var part = Part(bytes: bytes, isRaw: isRaw, line: line, place: place, bits: bits)
-            canContinue = true
-            guard isAnswer else {
-                try flush()
-                guard !bytes.isEmpty else { throw line.error(.missingBytes, at: place, "the command has no bytes") }
-                command = part
-                return
-            }
-            try expectCommand(line, place)
-            if let announced {
-                // The bytes of the line are the status word; a frame has none.
-                dumped = announced.count
-                status = bytes
-                part.bytes = []
-                canContinue = false
-            }
-            answer = part
-        }
-
-        private func expectCommand(_ line: LogLine, _ place: Int) throws(CaptureError) {
-            guard command == nil || answer != nil else { return }
-            throw line.error(.unexpectedAnswer, at: place, "there is no command to be answered")
-        }
-
-        private mutating func takeStatement(_ line: LogLine, _ start: Int) throws(CaptureError) -> Bool {
-            if line.end(of: "Received (SW1=0x", from: start) == start + 16 {
-                try expectCommand(line, start)
-                var cursor = line.cursor(at: start + 16)
-                let first = try cursor.hexByte()
-                var second = line.cursor(at: line.end(of: "SW2=0x") ?? line.bytes.count)
-                status = [first, try second.hexByte()]
-                answer = Part(bytes: [], isRaw: false, line: line, place: start)
-                return true
-            }
-            if line.bytes[start] == UInt8(ascii: "!") {
-                let word = line.text(from: start + 1).split(separator: " ").first.map(String.init) ?? ""
-                guard let fault = Capture.Fault(rawValue: word) else {
-                    throw line.error(.unknownFault, at: start, "'\(word)' is no fault")
+        hasTags = lines.contains { $0.contains("nfc.tag.") && $0.contains(">> ") }
+        hasOpenSC = has("Outgoing APDU")
+        var call = (name: "", code: UInt32(0), count: 0)
+        for line in lines {
+            let words = line.text(from: line.start).lowercased().split(separator: " ")
+            let word = words.first { $0 != "i" && $0 != "o" }.map(String.init) ?? ""
+            switch word {
+            case _ where word.hasPrefix("scar"): call = (word, 0, 0)
+            case "dwcontrolcode:":
+                let code = words.last.flatMap {
+                    UInt32($0.drop { $0 != "x" }.dropFirst().prefix { $0 != ")" }, radix: 16)
                 }
-                try expectCommand(line, start)
-                if let command = command.take() { note(command, .fault(fault)) }
-                return true
+                call.code = code ?? 0
+            case "bsendlength", "brecvlength":
+                let number = words.first { $0.hasPrefix("0x") }.flatMap { Int($0.dropFirst(2), radix: 16) }
+                call.count = number ?? 0
+            case "bsendbuffer", "brecvbuffer": calls[line.number] = call
+            default: break
             }
-            if let place = line.end(of: "ATR: ") ?? line.end(of: "ATR = ") ?? line.end(of: "ATR="),
-                let atr = try? line.hex(from: place), atr.first == 0x3B || atr.first == 0x3F,
-                atr.count <= ReaderLimits.atrLength
-            {
-                try flush()
-                if !builder.isOpen(nil) || hasSpoken {
-                    builder.card(on: nil, at: builder.nextTime, line: line.number)
-                    hasSpoken = false
-                }
-                builder.setATR(atr, on: nil)
-                return true
-            }
-            let names: [StaticString] = ["Using given card reader: ", "Using reader with a card: ", "Reader: "]
-            guard builder.soleReader == nil else { return false }
-            builder.soleReader = names.lazy.compactMap { line.text(behind: $0) }.first
-            return builder.soleReader != nil
-        }
-
-        mutating func flush() throws(CaptureError) {
-            guard let command else { return }
-            let (answer, status) = (self.answer, self.status)
-            (self.command, self.answer, self.status) = (nil, nil, nil)
-            if let answer, dumped > 0 {
-                throw answer.line.error(.wrongLength, at: answer.place, "\(dumped) bytes of the answer are missing")
-            }
-            guard var answer else {
-                throw command.line.error(.missingAnswer, at: command.place, "the command has no answer")
-            }
-            answer.bytes += status ?? []
-            guard answer.bytes.count <= ReaderLimits.responseLength, command.bytes.count <= CaptureLimits.longestCommand
-            else { throw answer.line.error(.wrongLength, at: answer.place, "the command or its answer is too long") }
-            if command.isFrame {
-                guard !answer.bytes.isEmpty else { return note(command, .fault(.timeout)) }
-                return note(command, .raw(RawFrame(answer.bytes, bitsInLastByte: answer.bits)))
-            }
-            guard answer.bytes.count >= CaptureLimits.shortestAnswer else {
-                throw answer.line.error(.wrongLength, at: answer.place, "the answer is too short for a status word")
-            }
-            note(command, .bytes(answer.bytes))
-        }
-
-        private mutating func note(_ command: Part, _ answer: Capture.Exchange.Answer) {
-            let request: Capture.Exchange.Request =
-                command.isFrame ? .raw(RawFrame(command.bytes, bitsInLastByte: command.bits)) : .apdu(command.bytes)
-            builder.exchange(request, answer, on: nil, at: nil, line: command.line.number)
-            hasSpoken = true
         }
     }
 
-    // MARK: Lines
+    func mark(_ line: LogLine) -> LogMark<Tag>? {
+        let start = line.skippingSpaces(line.start)
+        guard start < line.bytes.count else { return nil }
+        if line.bytes[start] == UInt8(ascii: "{"), line.contains("\"command\"") { return .init(.object, from: start) }
+        if let mark = buffer(line) ?? dump(line) ?? found(line) { return mark }
+        let behind = line.endOfStamp
+        for place in behind > start ? [start, behind] : [start] {
+            if let mark = plainMark(line, place) { return mark }
+        }
+        // Behind a logger's name and level.
+        if let place = line.end(of: "A>> T=").map({ $0 - 6 }) ?? line.end(of: "A<< (").map({ $0 - 5 }),
+            let mark = plainMark(line, place)
+        {
+            return mark
+        }
+        return statement(line, start)
+    }
 
-    /// The mark at a place, and where the bytes begin.
-    private static func mark(_ line: LogLine, _ start: Int) -> (Mark, Int)? {
-        for (text, mark) in marks where line.end(of: text, from: start) == start + text.utf8CodeUnitCount {
-            var place = start + text.utf8CodeUnitCount
-            // GlobalPlatformPro: the protocol and lengths in brackets.
-            if text.utf8Start.pointee == UInt8(ascii: "A") { place = skippingNotes(line, place) }
-            return (mark, place)
+    private func plainMark(_ line: LogLine, _ start: Int) -> LogMark<Tag>? {
+        guard start < line.bytes.count else { return nil }
+        if let place = line.end(ofPrefix: "control 0x", at: start), let end = line.end(of: ">", from: place) {
+            let code = UInt32(line.text(from: place, to: end - 1), radix: 16)
+            return code.map { _ in .init(.command, .text(.command), from: end) }
+        }
+        for (text, role) in Self.marks {
+            guard let place = line.end(ofPrefix: text, at: start) else { continue }
+            return mark(
+                line,
+                role,
+                place,
+                isLevel: text.utf8CodeUnitCount == 3 && text.utf8Start[0] == text.utf8Start[1]
+            )
         }
         guard let colon = line.bytes[start...].prefix(16).firstIndex(of: UInt8(ascii: ":")),
-            let mark = words[line.text(from: start, to: colon).lowercased()]
+            let role = Self.words[line.text(from: start, to: colon).lowercased()]
         else { return nil }
-        return (mark, colon + 1)
+        var found = mark(line, role, colon + 1, isLevel: false)
+        if hasOpenSC { found?.tag = .repetition }
+        return found
     }
 
-    private static func skippingNotes(_ line: LogLine, _ start: Int) -> Int {
-        var place = start
+    private func mark(_ line: LogLine, _ role: Role, _ start: Int, isLevel: Bool) -> LogMark<Tag>? {
+        let isAnswer = role == .answer || role == .frameAnswer
+        let (place, count) = Self.skippingNotes(line, start)
+        if isLevel, hasTags || line.contains("nfc.clf.transport") { return .init(.repetition, from: start) }
+        let text = line.text(from: place).lowercased()
+        if text.isEmpty { return .init(isAnswer ? .answer : .command, .text(role, count: count), from: place) }
+        if !isAnswer, text.hasPrefix("reset") { return .init(.reset) }
+        if isAnswer, text.hasPrefix("ok:") { return .init(.atr, .text(.stream), from: place + 3) }
+        if isAnswer, let announced = ReaderCtlTranscript.announced(line, from: start) {
+            let isFrame = role == .frameAnswer
+            let status = LogBytes([(line, start..<announced.end)], isAnswer: true, isFrame: true)
+            guard status.damage == nil else { return .init(.answer, .text(role), from: start, to: announced.end) }
+            return .init(.answer, .dump(total: announced.count, suffix: status.bytes, isFrame: isFrame), from: start)
+        }
+        let first = text.prefix { $0 != " " && $0 != "," && $0 != ":" && $0 != "]" && $0 != "/" }.drop { $0 == "[" }
+            .replacing(
+                "-",
+                with: ""
+            )
+        let digits = first.hasPrefix("0x") ? first.dropFirst(2) : first
+        let hexes = digits.utf8.count { CaptureCursor.digit($0) != nil }
+        let isBytes =
+            hexes == digits.utf8.count || digits.utf8.count <= 2 && hexes > 0
+            || digits.utf8.count >= 8 && hexes * 4 >= digits.utf8.count * 3
+        guard isBytes else {
+            // An answer in words: `< KO: …`, `<< None`, `A<< [error] …`.
+            let isWords =
+                isAnswer && (["ko:", "none", "[error]"].contains { text.hasPrefix($0) } || text.contains("ms)"))
+            return isWords ? .init(.fault(Self.fault(text))) : nil
+        }
+        var role = role
+        if isBIBO || line.contains("nfc.tag.tt4"), role == .frame || role == .frameAnswer {
+            role = isAnswer ? .answer : .command
+        }
+        return .init(isAnswer ? .answer : .command, .text(role, count: count), from: place)
+    }
+
+    /// GlobalPlatformPro and apdu4j: behind the protocol and the lengths in brackets, with the length that they say.
+    private static func skippingNotes(_ line: LogLine, _ start: Int) -> (place: Int, count: Int?) {
+        var (place, count) = (start, Int?.none)
         while place < line.bytes.count {
             let byte = line.bytes[place]
             if CaptureCursor.isSpace(byte) {
                 place += 1
             } else if byte == UInt8(ascii: "("), let end = line.bytes[place...].firstIndex(of: UInt8(ascii: ")")) {
+                let parts = line.text(from: place + 1, to: end).split(separator: "+").map { Int($0) }
+                if parts.count == 2, let first = parts[0], let second = parts[1] { count = count ?? first + second }
                 place = end + 1
-            } else if byte == UInt8(ascii: "T") {
+            } else if line.end(ofPrefix: "T=", at: place) != nil {
                 while place < line.bytes.count, !CaptureCursor.isSpace(line.bytes[place]) { place += 1 }
             } else {
                 break
             }
         }
-        return place
+        // Of a command the data are counted, not their length and Le.
+        return (place, line.contains("<<") ? count : nil)
     }
 
-    /// Past a time of day, or a word in square brackets.
-    private static func skippingTime(_ line: LogLine, _ start: Int) -> Int {
-        var place = start
-        while place < line.bytes.count {
-            let end = line.bytes[place...].firstIndex(where: CaptureCursor.isSpace) ?? line.bytes.count
-            let word = line.bytes[place..<end]
-            let isTime =
-                word.contains(UInt8(ascii: ":"))
-                && word.allSatisfy { (0x30...0x3A).contains($0) || [0x2E, 0x2C, 0x2D, 0x54, 0x5A].contains($0) }
-            let isBracket = word.count > 2 && word.first == UInt8(ascii: "[") && word.last == UInt8(ascii: "]")
-            guard isTime || isBracket else { return place }
-            place = line.skippingSpaces(end)
-        }
-        return start
+    /// nfc-pcsc: Node.js shows fifty bytes of a buffer and says how many more there are.
+    private func buffer(_ line: LogLine) -> LogMark<Tag>? {
+        guard let place = line.end(of: "<Buffer") else { return nil }
+        let isAnswer = line.contains("response received")
+        guard isAnswer || line.contains("transmitting") else { return nil }
+        let end = line.bytes[place...].firstIndex(of: UInt8(ascii: ">"))
+        let text = line.text(from: place, to: end)
+        let dots = text.range(of: "...")
+        let shown = text[..<(dots?.lowerBound ?? text.endIndex)].split(separator: " ").count
+        let more = dots.flatMap { Int(text[$0.upperBound...].filter(\.isNumber)) }
+        let stated = isAnswer ? end.flatMap { line.number(from: $0 + 1) } : nil
+        // A buffer without its end is cut.
+        let count = end == nil ? shown + 1 : stated ?? shown + (more ?? 0)
+        let cut = line.end(of: "...", from: place).map { $0 - 3 } ?? end
+        return .init(
+            isAnswer ? .answer : .command,
+            .text(isAnswer ? .answer : .command, count: count),
+            from: place,
+            to: cut
+        )
     }
 
-    /// Bytes in the ways in which they are written: with or without spaces, colons, commas and `0x`; what is in round
-    /// brackets ends them. A single digit is malformed but at the end of an answer, where pyscard writes a status word of
-    /// `90 00` as `90 0`. Frames may end in an incomplete byte, `0A/4`.
-    private static func bytes(
-        _ line: LogLine,
-        from start: Int,
-        to limit: Int,
-        isRaw: Bool,
-        isAnswer: Bool
-    ) throws(CaptureError) -> (bytes: [UInt8], bits: Int) {
-        var result: [UInt8] = []
-        var bits = 8
-        var place = start
-        let bytes = Array(line.bytes[..<limit])
-        func isSeparator(_ byte: UInt8) -> Bool {
-            CaptureCursor.isSpace(byte) || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":")
+    private func dump(_ line: LogLine) -> LogMark<Tag>? {
+        if let place = line.end(of: "Outgoing APDU"), let count = line.number(from: place) {
+            return .init(.command, .dump(total: count), from: place)
         }
-        while place < bytes.count {
-            let isEnd =
-                bytes[place] == UInt8(ascii: "#") || bytes[place] == UInt8(ascii: "(") && isAnswer
-                || bytes[place] == UInt8(ascii: ":") && (place + 1 == bytes.count || bytes[place + 1] == 0x20)
-            if isEnd { break }
-            if isSeparator(bytes[place]) || bytes[place] == UInt8(ascii: "[") || bytes[place] == UInt8(ascii: "]") {
-                place += 1
-                continue
-            }
-            var end = place
-            while end < bytes.count, !isSeparator(bytes[end]), bytes[end] != UInt8(ascii: "]") { end += 1 }
-            var from = place
-            if end - from > 2, bytes[from] == UInt8(ascii: "0"), bytes[from + 1] | 0x20 == UInt8(ascii: "x") {
-                from += 2
-            }
-            if isAnswer, !isRaw, end - from == 1, let digit = CaptureCursor.digit(bytes[from]), let last = result.last,
-                (0x61...0x6F).contains(last) || (0x90...0x9F).contains(last), bytes[end...].allSatisfy(isSeparator)
-            {
-                result.append(digit)
-                break
-            }
-            let slash = bytes[from..<end].firstIndex(of: UInt8(ascii: "/"))
-            var cursor = line.cursor(at: from)
-            while cursor.position < slash ?? end {
-                result.append(try cursor.hexByte(stops: [UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "/")]))
-            }
-            if let slash {
-                let count = slash + 2 == end ? CaptureCursor.digit(bytes[slash + 1]).map(Int.init) : nil
-                guard isRaw, let count, (1...7).contains(count), bytes[end...].allSatisfy(isSeparator) else {
-                    throw line.error(.invalidBits, at: slash, "an incomplete byte has 1 to 7 bits and ends a frame")
-                }
-                bits = count
-            }
-            place = end
+        if let place = line.end(of: "Incoming APDU"), let count = line.number(from: place) {
+            return .init(.answer, .dump(total: count), from: place)
         }
-        return (result, bits)
-    }
-
-    /// A line of pairs of digits alone.
-    private static func continuation(_ line: LogLine) -> [UInt8]? {
-        var result: [UInt8] = []
-        for word in line.bytes.split(whereSeparator: CaptureCursor.isSpace) {
-            guard word.count == 2, let high = word.first.flatMap(CaptureCursor.digit),
-                let low = word.last.flatMap(CaptureCursor.digit)
-            else { return nil }
-            result.append(high << 4 | low)
+        if let call = calls[line.number] {
+            let isSend = line.contains("bSendBuffer")
+            let isCarrier = call.name == "scardtransmit" || call.name.hasSuffix("control")
+            let tag: Tag = !isCarrier ? .otherBuffer : isSend ? .command : .answer
+            return .init(tag, .dump(total: call.count), from: line.start)
         }
-        return result.isEmpty ? nil : result
-    }
-
-    /// A line of opensc-tool's dump: up to sixteen `HH `, then as many characters.
-    private static func dump(_ line: LogLine) -> [UInt8]? {
-        let bytes = line.bytes
-        for count in stride(from: min(16, bytes.count / 3), through: 1, by: -1) where bytes.count >= 3 * count {
-            var result: [UInt8] = []
-            for index in 0..<count {
-                guard let high = CaptureCursor.digit(bytes[3 * index]),
-                    let low = CaptureCursor.digit(bytes[3 * index + 1]), bytes[3 * index + 2] == UInt8(ascii: " ")
-                else { break }
-                result.append(high << 4 | low)
+        if let place = line.end(of: "Received (SW1=0x"), let second = line.end(of: "SW2=0x") {
+            let words = [place..<(place + 2), second..<(second + 2)].filter { $0.upperBound <= line.bytes.count }
+            let status = LogBytes(words.map { (line, $0) }, isAnswer: false, isFrame: true)
+            let hasDump = line.text(from: second).hasSuffix(":")
+            guard status.damage == nil, status.bytes.count == 2, line.contains(")") else {
+                return .init(.answer, .text(.answer, count: 2), from: place, to: place + 2)
             }
-            let rest = bytes.count - 3 * count
-            // Editors take away spaces at the end of a line, which may be characters.
-            if result.count == count, rest == count || rest < count && bytes.last != UInt8(ascii: " ") { return result }
+            let tag: Tag = hasOpenSC ? .repetition : .answer
+            return .init(tag, .dump(total: hasDump ? nil : 0, suffix: status.bytes), from: place)
         }
         return nil
+    }
+
+    private func found(_ line: LogLine) -> LogMark<Tag>? {
+        guard line.contains("found 106A ") || line.contains("found 212F ") || line.contains("found 106B ") else {
+            return nil
+        }
+        return .init(.found)
+    }
+
+    private func statement(_ line: LogLine, _ start: Int) -> LogMark<Tag>? {
+        let text = line.text(from: start).lowercased()
+        if line.bytes[start] == UInt8(ascii: "!") { return .init(.fault(nil), from: start) }
+        if ["card at ", "card 1 at ", "removed at "].contains(where: { text.hasPrefix($0) }) {
+            return .init(.statement)
+        }
+        if let end = line.end(of: "=> "), line.contains("[0x") {
+            return .init(.returned(isSuccess: line.contains("[0x00000000]")), from: end)
+        }
+        if line.contains("SCardConnect(\""), let arrow = line.end(of: "-> T="),
+            let comma = line.end(of: ", ", from: arrow)
+        {
+            return .init(.atr, .text(.stream), from: comma)
+        }
+        for name in Self.atrs {
+            guard let place = line.end(of: name) else { continue }
+            let end = line.bytes[place...].firstIndex(of: UInt8(ascii: ">"))
+            let bytes = LogBytes([(line, place..<(end ?? line.bytes.count))], isAnswer: false, isFrame: true)
+            guard bytes.bytes.first == 0x3B || bytes.bytes.first == 0x3F else { continue }
+            return .init(.atr, .text(.stream), from: place, to: end)
+        }
+        if text.hasPrefix("card removed") || text.hasSuffix(" card removed") { return .init(.removed) }
+        if let name = line.text(behind: "disconnecting from "), !name.isEmpty { return .init(.removed) }
+        if let name = line.text(behind: "connecting to "), !name.isEmpty { return .init(.connecting(name)) }
+        if Self.failures.contains(where: { line.contains($0) }) { return .init(.fault(Self.fault(text))) }
+        for name in Self.readers {
+            guard let reader = line.text(behind: name), !reader.isEmpty, !reader.hasPrefix("\\"),
+                !reader.hasPrefix("NULL")
+            else { continue }
+            return .init(.reader(reader.hasSuffix("'") ? String(reader.dropLast()) : reader))
+        }
+        return nil
+    }
+
+    private static func fault(_ text: String) -> Capture.Fault {
+        let text = text.lowercased()
+        let words: [(String, Capture.Fault)] = [
+            ("remov", .removed), ("reset", .reset), ("none", .timeout), ("timeout", .timeout), ("timed out", .timeout),
+        ]
+        return words.first { text.contains($0.0) }?.1 ?? .commError
+    }
+
+    // MARK: What they mean
+
+    mutating func take(_ tag: Tag, _ bytes: LogBytes, into builder: inout ConversionBuilder) {
+        let line = bytes.line
+        switch tag {
+        case .command: command(bytes, into: &builder)
+        case .answer: answer(bytes, into: &builder)
+        case .repetition: builder.skip(bytes, .trailingText, "the log says the same in other lines")
+        case .fault(let fault): self.fault(fault, line, bytes.place, into: &builder)
+        case .object: object(line, bytes.place, into: &builder)
+        case .statement: statement(line, into: &builder)
+        case .reset: builder.use([line])
+        case .atr:
+            guard bytes.damage == nil, (2...ReaderLimits.atrLength).contains(bytes.bytes.count) else {
+                return builder.skip(line, "this is no whole answer to reset")
+            }
+            builder.fault(.reset, on: reader)
+            if let place = line.end(of: "SCardConnect(\""), builder.soleReader == nil {
+                builder.soleReader = line.text(from: place, to: line.bytes[place...].firstIndex(of: UInt8(ascii: "\"")))
+            }
+            if !builder.isOpen(reader) || builder.hasExchanges(reader) {
+                builder.card(on: reader, at: builder.nextTime, line: line.number)
+            }
+            builder.setATR(bytes.bytes, on: reader)
+            builder.use(bytes.lines)
+        case .found: found(line, into: &builder)
+        case .removed:
+            builder.fault(.removed, on: reader)
+            builder.removed(from: reader, at: nil)
+            builder.use([line])
+        case .reader(let name):
+            builder.soleReader = builder.soleReader ?? name
+            builder.use([line])
+        case .connecting(let name):
+            builder.fault(.commError, on: reader)
+            reader = name
+            builder.use([line])
+        case .returned(let isSuccess):
+            builder.use([line])
+            let answer = spied
+            spied = nil
+            if !isSuccess {
+                if let answer, !answer.bytes.isEmpty {
+                    builder.skip(answer, .unexpectedAnswer, "the call failed: these bytes are no answer")
+                }
+                builder.fault(Self.fault(line.text(from: bytes.place)))
+            } else if let answer {
+                builder.answer(answer)
+            }
+        case .otherBuffer: for line in bytes.lines { builder.skip(line, CaptureConversion.noConversation) }
+        }
+    }
+
+    mutating func finish(into builder: inout ConversionBuilder) {
+        if let spied { builder.answer(spied, on: reader) }
+        builder.fault(.commError, on: reader)
+    }
+
+    private mutating func command(_ bytes: LogBytes, into builder: inout ConversionBuilder) {
+        var bytes = bytes
+        if let call = calls[bytes.line.number], call.name.hasSuffix("control") {
+            bytes.carrier = .control(call.code)
+        } else if bytes.line.contains("transmitting control") {
+            // What nfc-pcsc sends to readers: IOCTL_CCID_ESCAPE of the node binding.
+            bytes.carrier = .control(0x42000DAC)
+        } else if let place = bytes.line.end(ofPrefix: "control 0x", at: bytes.line.skippingSpaces(bytes.line.start)) {
+            let code = UInt32(
+                bytes.line.text(from: place, to: bytes.line.end(of: ">", from: place).map { $0 - 1 }),
+                radix: 16
+            )
+            bytes.carrier = .control(code ?? 0)
+        } else if bytes.damage == nil, bytes.carrier == .apdu,
+            (1..<CaptureLimits.shortestCommand).contains(bytes.bytes.count)
+        {
+            bytes.carrier = .frame
+        }
+        builder.command(bytes, on: reader)
+    }
+
+    private mutating func answer(_ bytes: LogBytes, into builder: inout ConversionBuilder) {
+        var bytes = bytes
+        let line = bytes.line
+        if isExplained, !bytes.isEnded, bytes.carrier == .apdu, bytes.damage == nil, line.contains("<") {
+            bytes.damage = bytes.error(.wrongLength, "the line with the end of the answer is missing")
+        }
+        let call = calls[line.number]
+        if call != nil { return spied = bytes }
+        let time = line.end(of: "@ ").flatMap { CaptureTime.duration(line.text(from: $0).utf8.map { $0 }[...]) }
+        builder.answer(bytes, on: reader, at: time)
+    }
+
+    private func fault(_ fault: Capture.Fault?, _ line: LogLine, _ start: Int, into builder: inout ConversionBuilder) {
+        var fault = fault
+        if fault == nil {
+            let word = line.text(from: start + 1).split(separator: " ").first.map(String.init) ?? ""
+            fault = Capture.Fault(rawValue: word)
+            if fault == nil { builder.skip(line, "'\(word)' is no fault") }
+        }
+        guard builder.isWaiting() else {
+            return builder.skip(line, CaptureConversion.noConversation)
+        }
+        let time = line.end(of: "@ ").flatMap { CaptureTime.duration(line.text(from: $0).utf8.map { $0 }[...]) }
+        builder.fault(fault ?? .commError, on: reader, at: time)
+        builder.use([line])
+    }
+
+    private func object(_ line: LogLine, _ start: Int, into builder: inout ConversionBuilder) {
+        do throws(CaptureError) {
+            guard let (command, answer) = try ReaderCtlTranscript.object(line, start) else {
+                return builder.skip(line, CaptureConversion.noConversation)
+            }
+            builder.command(command)
+            builder.answer(answer)
+        } catch {
+            var bytes = LogBytes(line, at: start)
+            bytes.damage = error
+            builder.command(bytes)
+            builder.fault(.commError)
+        }
+    }
+
+    /// A capture's own lines: what stands in one without its first line stays the same.
+    private func statement(_ line: LogLine, into builder: inout ConversionBuilder) {
+        let text = line.text(from: line.start)
+        if let time = line.text(behind: "removed at "), let time = CaptureTime.duration(Array(time.utf8)[...]) {
+            builder.fault(.removed, on: reader)
+            builder.removed(from: reader, at: time)
+            return builder.use([line])
+        }
+        guard let card = try? Capture(parsing: "capture 1\n" + text).presentations.first else {
+            return builder.skip(line, CaptureConversion.noConversation)
+        }
+        builder.fault(.commError, on: reader)
+        builder.card(on: reader, at: card.at, facts: card.facts, line: line.number)
+        builder.use([line])
+    }
+
+    /// What nfcpy found: `106A sdd_res=04… sel_res=00 sens_res=4400`.
+    private func found(_ line: LogLine, into builder: inout ConversionBuilder) {
+        var values: [String: [UInt8]] = [:]
+        for word in line.text(from: line.start).split(separator: " ") {
+            let parts = word.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { values[parts[0].lowercased()] = try? Hex.decode(String(parts[1])) }
+        }
+        func fact(_ name: String, _ bytes: ArraySlice<UInt8>?) -> CardFacts.Value? {
+            bytes.flatMap { $0.isEmpty ? nil : .init(name, Array($0)) }
+        }
+        var facts = CardFacts()
+        if let sens = values["sens_res"], sens.count == 2 {
+            let found = [
+                fact("atqa", [sens[1], sens[0]]), fact("sak", values["sel_res"]?[...]),
+                fact("uid", values["sdd_res"]?[...]),
+            ]
+            facts = CardFacts(technology: .iso14443a, values: found.compactMap(\.self))
+        } else if let sensf = values["sensf_res"], sensf.count >= 17 {
+            let code = sensf.count >= 19 ? fact("syscode", sensf[17..<19]) : nil
+            let found = [fact("idm", sensf[1..<9]), fact("pmm", sensf[9..<17]), code]
+            facts = CardFacts(technology: .felica, values: found.compactMap(\.self))
+        } else {
+            return builder.skip(line, "what was found cannot be read")
+        }
+        builder.fault(.commError, on: reader)
+        builder.use([line])
+        if !builder.resume(on: reader, facts: facts) {
+            builder.card(on: reader, at: builder.nextTime, facts: facts, line: line.number)
+        }
     }
 }

@@ -6,14 +6,23 @@ import ToolSupport
 struct CaptureConvert: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
-        abstract: "Makes a capture from a log of pcscd or libnfc, or from a transcript.",
+        abstract: "Makes a capture from a log of another program, or from a transcript.",
         discussion: """
-            pcscd: what 'pcscd --foreground --apdu --debug' prints, with or without colours, or as the journal keeps it. \
-            libnfc: what a program prints with LIBNFC_LOG_LEVEL=3. A transcript: commands and answers behind marks such \
-            as '>' and '<', as scriptor, opensc-tool, pyscard, 'readerctl apdu' and people write them.
+            FORMS
+              pcscd       'pcscd --foreground --apdu --debug', syslog, the journal
+              libnfc      LIBNFC_LOG_LEVEL=3; of readers on I2C libnfc 1.8 logs no answers
+              opensc      OPENSC_DEBUG=9
+              pcsc-spy    what 'pcsc-spy' prints
+              nfc-pcsc    what its logger prints
+              nfcpy       its debug log
+              proxmark    'hf 14a list', 'trace list'
+              transcript  commands and answers behind marks such as '>' and '<': scriptor, gscriptor, opensc-tool, \
+            pyscard, apdu4j, GlobalPlatformPro, 'readerctl apdu', people
 
-            Lines that are not part of a conversation are skipped and counted. Malformed bytes are an error with line and \
-            column (exit code 65). What cards said is kept as it is: redact it before it is given away.
+            Colours, times and names before the lines, the marks of a mail, UTF-16 and lines that were broken do no harm. \
+            Where an answer is missing, damaged or cut, its command has a fault ('!') and the rest is read. Each line that \
+            is not in the capture is named on standard error with the reason; a log without any conversation is refused \
+            (exit code 65). What cards said is kept as it is: redact it before it is given away.
 
             EXAMPLES
               readerctl capture convert --from pcscd pcscd.log -o desk.capture
@@ -22,12 +31,13 @@ struct CaptureConvert: ReportingCommand {
               < 04 A1 B2 C3 D4 E5 80 90 00
               END
 
-            JSON keys (with --output): file, output, format, presentations, exchanges, lines, skippedLines.
+            JSON keys (with --output): file, output, format, presentations, exchanges, faults, lines, skippedLines, \
+            skipped (first, last, reason).
             """
     )
 
     enum Source: String, ExpressibleByArgument, CaseIterable {
-        case auto, pcscd, libnfc, transcript
+        case auto, pcscd, libnfc, opensc, pcscSpy = "pcsc-spy", nfcPCSC = "nfc-pcsc", nfcpy, proxmark, transcript
 
         var format: CaptureConversion.Format? { CaptureConversion.Format(rawValue: rawValue) }
     }
@@ -78,21 +88,37 @@ struct CaptureConvert: ReportingCommand {
         if let license { capture.headers.append(.init("license", license)) }
         if let title { capture.headers.insert(.init("title", title), at: 0) }
         try capture.write(to: path, force: force)
-        let exchanges = capture.presentations.reduce(0) { $0 + $1.exchanges.count }
+        let exchanges = capture.presentations.flatMap(\.exchanges)
+        let faults = exchanges.count { if case .fault = $0.answer { true } else { false } }
+        let skipped = conversion.skippedRanges
         if let path {
             try out.result(
                 fields: [
                     "file": file, "output": path, "format": conversion.format,
-                    "presentations": capture.presentations.count, "exchanges": exchanges,
-                    "lines": conversion.lines, "skippedLines": conversion.skippedLines,
+                    "presentations": capture.presentations.count, "exchanges": exchanges.count,
+                    "faults": faults, "lines": conversion.lines, "skippedLines": conversion.skippedLines,
+                    "skipped": skipped,
                 ],
                 text: "\(path): " + counted(capture.presentations.count, "presentation") + ", "
-                    + counted(exchanges, "exchange")
+                    + counted(exchanges.count, "exchange")
             )
         }
+        for (reason, ranges) in Self.grouped(skipped) { out.message("\(ranges): \(reason)") }
         out.message(
             "Read as \(conversion.format.title); \(conversion.skippedLines) of "
                 + counted(conversion.lines, "line") + " skipped."
         )
+    }
+
+    /// The lines of each reason: `lines 1-3, 7`.
+    private static func grouped(_ skipped: [CaptureConversion.SkippedLines]) -> [(String, String)] {
+        var reasons: [String] = []
+        for range in skipped where !reasons.contains(range.reason) { reasons.append(range.reason) }
+        return reasons.map { reason in
+            let ranges = skipped.filter { $0.reason == reason }
+            let words = ranges.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }
+            let isOne = ranges.count == 1 && ranges[0].first == ranges[0].last
+            return (reason, (isOne ? "line " : "lines ") + words.joined(separator: ", "))
+        }
     }
 }

@@ -1,0 +1,215 @@
+import CardCore
+import CardPasses
+
+/// The bytes of a command or an answer, as a log shows them in one line or several.
+struct LogBytes {
+    enum Carrier: Hashable {
+        case apdu
+        case frame
+        case control(UInt32)
+    }
+
+    var bytes: [UInt8] = []
+    /// How many bits of the last byte of a frame count.
+    var bits = 8
+    var carrier = Carrier.apdu
+    /// The lines that they stand on, at least one.
+    var lines: [LogLine]
+    /// Where they begin in the first line.
+    var place: Int
+    /// Why they cannot be relied on.
+    var damage: CaptureError?
+    /// Whether the log shows their end, or says how many there are.
+    var isEnded = false
+    /// Whether the log ends where a further line of them may be missing.
+    var mayGoOn = false
+    /// What they are if the last lines are none of them after all.
+    var shorter: [LogBytes] = []
+
+    var line: LogLine { lines[0] }
+    var isCut: Bool { !isEnded && lines.last?.isCut == true }
+
+    /// Nothing but a line.
+    init(_ line: LogLine, at place: Int, bytes: [UInt8] = []) {
+        (lines, self.place, self.bytes) = ([line], place, bytes)
+    }
+
+    func error(_ code: CaptureError.Code, _ message: String) -> CaptureError { line.error(code, at: place, message) }
+
+    /// Reads bytes in the ways in which they are written: with or without spaces, colons, commas, dashes and `0x`.
+    ///
+    /// What is in round brackets, behind a `#` or an `@`, or behind a colon and a space ends them, as does a word that is
+    /// none. A single digit is a damage but at the end of an answer, where pyscard writes a status word of `90 00` as `90
+    /// 0`. Frames may end in an incomplete byte, `0A/4`.
+    init(_ segments: [(line: LogLine, range: Range<Int>)], isAnswer: Bool, isFrame: Bool) {
+        lines = segments.map(\.line)
+        place = segments[0].range.lowerBound
+        carrier = isFrame ? .frame : .apdu
+        var text: [UInt8] = []
+        var origins: [(line: LogLine, place: Int)] = []
+        for (line, range) in segments {
+            if !text.isEmpty, line.end(ofPrefix: "0x", at: range.lowerBound) != nil {
+                text.append(UInt8(ascii: " "))
+                origins.append((line, range.lowerBound))
+            }
+            text += line.bytes[range]
+            origins += range.map { (line, $0) }
+        }
+        var index = 0
+        func digit(_ place: Int) -> UInt8? { text.indices.contains(place) ? CaptureCursor.digit(text[place]) : nil }
+        func isSeparator(_ place: Int) -> Bool {
+            let byte = text[place]
+            if byte == UInt8(ascii: "-") { return digit(place - 1) != nil && digit(place + 1) != nil }
+            return CaptureCursor.isSpace(byte) || [0x2C, 0x3A, 0x5B, 0x5D].contains(byte)
+        }
+        func spoil(_ place: Int, _ code: CaptureError.Code, _ message: String) {
+            guard damage == nil else { return }
+            let origin = place < origins.count ? origins[place] : nil
+            damage = (origin?.line ?? line).error(code, at: origin?.place ?? segments[0].range.upperBound, message)
+        }
+        while index < text.count, damage == nil {
+            let isColon =
+                text[index] == UInt8(ascii: ":")
+                && (index + 1 < text.count && text[index + 1] == 0x20 || index > 0 && text[index - 1] == 0x20)
+            if isColon || [0x23, 0x28, 0x40].contains(text[index]) {
+                isEnded = true
+                break
+            }
+            guard !isSeparator(index) else {
+                index += 1
+                continue
+            }
+            var end = index
+            while end < text.count, !isSeparator(end), text[end] != UInt8(ascii: "(") { end += 1 }
+            let isHex = text[index..<end].allSatisfy { CaptureCursor.digit($0) != nil }
+            if !isHex, end - index > 2, digit(index) == nil, !bytes.isEmpty, !Self.hasPairs(text[end...]) {
+                isEnded = true
+                break
+            }
+            if isAnswer, !isFrame, end - index == 1, let last = digit(index), let first = bytes.last,
+                Self.isStatus(first), text[end...].allSatisfy(CaptureCursor.isSpace),
+                !isCut || first == 0x90 && last == 0
+            {
+                bytes.append(last)
+                break
+            }
+            if digit(index) == 0, end - index > 2, text[index + 1] | 0x20 == UInt8(ascii: "x") { index += 2 }
+            let slash = text[index..<end].firstIndex(of: UInt8(ascii: "/"))
+            while index < slash ?? end, damage == nil {
+                guard let high = digit(index) else {
+                    spoil(index, .invalidHex, "'\(Self.character(text[index...]))' is not a hexadecimal digit")
+                    break
+                }
+                guard index + 1 < slash ?? end else {
+                    spoil(index, .oddHex, "the number of hexadecimal digits is odd")
+                    break
+                }
+                guard let low = digit(index + 1) else {
+                    spoil(
+                        index + 1,
+                        .invalidHex,
+                        "'\(Self.character(text[(index + 1)...]))' is not a hexadecimal digit"
+                    )
+                    break
+                }
+                bytes.append(high << 4 | low)
+                index += 2
+            }
+            if let slash, damage == nil {
+                let count = slash + 2 == end ? digit(slash + 1).map(Int.init) : nil
+                let isLast = text[end...].allSatisfy(CaptureCursor.isSpace) || text[end...].contains(UInt8(ascii: "@"))
+                if isFrame, let count, (1...7).contains(count), isLast {
+                    bits = count
+                } else {
+                    spoil(slash, .invalidBits, "an incomplete byte has 1 to 7 bits and ends a frame")
+                }
+            }
+            index = end
+        }
+        if text.last(where: { !CaptureCursor.isSpace($0) }) == UInt8(ascii: ","), !isEnded {
+            spoil(text.count, .missingBytes, "the bytes go on behind the comma")
+        }
+    }
+
+    private static func character(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes.prefix(4), as: UTF8.self).unicodeScalars.first.map { String($0) } ?? ""
+    }
+
+    /// Whether words of two hexadecimal digits stand there.
+    static func hasPairs(_ text: ArraySlice<UInt8>, atLeast count: Int = 1) -> Bool {
+        let words = text.split { CaptureCursor.isSpace($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ",") }
+        let digits = words.filter { $0.count % 2 == 0 && $0.allSatisfy { CaptureCursor.digit($0) != nil } }
+        return digits.reduce(0) { $0 + ($1.count == 2 || $1.count >= 8 ? $1.count / 2 : 0) } >= count
+    }
+
+    /// Whether an answer can end with a status word of that first byte (ISO/IEC 7816-4, 5.6).
+    static func isStatus(_ first: UInt8) -> Bool { (0x61...0x6F).contains(first) || (0x90...0x9F).contains(first) }
+
+    static func hasStatus(_ answer: [UInt8]) -> Bool { answer.count >= 2 && isStatus(answer[answer.count - 2]) }
+
+    // MARK: Lines of bytes alone
+
+    /// The place of what a line of bytes alone says, which goes on with the line before it; an explanation may follow.
+    static func continuation(_ line: LogLine) -> Range<Int>? {
+        let start = line.skippingSpaces(line.start)
+        let text = line.bytes[start...]
+        let colon = text.indices.first { place in
+            text[place] == UInt8(ascii: ":") && (place == start || line.bytes[place - 1] == 0x20)
+                && (place + 1 == line.bytes.count || line.bytes[place + 1] == 0x20)
+        }
+        let words = text[..<(colon ?? line.bytes.count)].split {
+            CaptureCursor.isSpace($0) || [0x2C, 0x3A].contains($0)
+        }
+        .map { $0.starts(with: [0x30, 0x78]) || $0.starts(with: [0x30, 0x58]) ? $0.dropFirst(2) : $0 }
+        let isHex = words.allSatisfy { !$0.isEmpty && $0.allSatisfy { CaptureCursor.digit($0) != nil } }
+        // Only a line that was broken begins or ends with half a byte.
+        let isPairs = words.dropFirst().dropLast().allSatisfy { $0.count % 2 == 0 }
+        return (!words.isEmpty || colon == start) && isHex && isPairs ? start..<line.bytes.count : nil
+    }
+
+    /// A line of a dump: perhaps the place of its first byte, up to sixteen `HH `, then as many characters, in a column of
+    /// their own behind the first line.
+    ///
+    /// - Parameter known: how many bytes it has, or `nil` if only the characters tell.
+    static func dump(_ line: LogLine, at address: Int, known: Int?) -> [UInt8]? {
+        let bytes = line.bytes[..<((line.bytes.lastIndex { !CaptureCursor.isSpace($0) } ?? -1) + 1)]
+        var start = line.skippingSpaces(line.start)
+        guard start < bytes.endIndex else { return nil }
+        func word() -> ArraySlice<UInt8> { bytes[start...].prefix { !CaptureCursor.isSpace($0) } }
+        // pcsc-spy marks what goes in and what comes out.
+        if let mark = word().first, word().count == 1, [0x69, 0x6F].contains(mark | 0x20) {
+            start = min(line.skippingSpaces(start + 1), bytes.endIndex)
+        }
+        let digits = word().filter { $0 != UInt8(ascii: ":") }
+        if (4...8).contains(digits.count), digits.allSatisfy({ CaptureCursor.digit($0) != nil }) {
+            guard Int(String(decoding: digits, as: UTF8.self), radix: 16) == address else { return nil }
+            start = min(line.skippingSpaces(start + word().count), bytes.endIndex)
+        }
+        var found: [UInt8] = []
+        for place in stride(from: start, to: min(start + 48, bytes.count), by: 3) where place + 1 < bytes.count {
+            guard let high = CaptureCursor.digit(bytes[place]), let low = CaptureCursor.digit(bytes[place + 1]),
+                place + 2 == bytes.count || CaptureCursor.isSpace(bytes[place + 2])
+            else { break }
+            found.append(high << 4 | low)
+        }
+        func fits(_ count: Int, from column: Int) -> Bool {
+            guard bytes.count - column <= count, !line.isCut || line.bytes.count - column >= count else { return false }
+            return (0..<count).allSatisfy { index in
+                // Editors take away spaces at the end of a line.
+                let shown = column + index < bytes.count ? bytes[column + index] : UInt8(ascii: " ")
+                guard (0x20...0x7E).contains(found[index]) else { return shown == UInt8(ascii: ".") || shown >= 0x80 }
+                return shown == found[index] || shown | 0x20 == found[index] | 0x20 && shown >= 0x40
+            }
+        }
+        if let known {
+            // The characters may look like further bytes.
+            let isWhole = found.count == known || found.count > known && fits(known, from: start + 3 * known)
+            return known > 0 && isWhole ? Array(found.prefix(known)) : nil
+        }
+        return (1...16).reversed().first { count in
+            count <= found.count
+                && (fits(count, from: start + 3 * count) || count == found.count && fits(count, from: start + 48))
+        }
+        .map { Array(found.prefix($0)) }
+    }
+}
