@@ -39,7 +39,7 @@ struct LogBytes {
     /// Reads bytes in the ways in which they are written: with or without spaces, colons, commas, dashes and `0x`.
     ///
     /// What is in round brackets, behind a `#` or an `@`, or behind a colon and a space ends them, as does a word that is
-    /// none. A single digit is a damage but at the end of an answer, where pyscard writes a status word of `90 00` as `90
+    /// none. A single digit is a damage but at the end of an answer, where older versions of pyscard write `90 00` as `90
     /// 0`. Frames may end in an incomplete byte, `0A/4`.
     init(_ segments: [(line: LogLine, range: Range<Int>)], isAnswer: Bool, isFrame: Bool) {
         lines = segments.map(\.line)
@@ -88,7 +88,7 @@ struct LogBytes {
             }
             if isAnswer, !isFrame, end - index == 1, let last = digit(index), let first = bytes.last,
                 Self.isStatus(first), text[end...].allSatisfy(CaptureCursor.isSpace),
-                !isCut || first == 0x90 && last == 0
+                last == 0, !isCut || first == 0x90
             {
                 bytes.append(last)
                 break

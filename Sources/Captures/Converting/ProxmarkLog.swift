@@ -179,9 +179,10 @@ struct ProxmarkLog: LogForm {
         if isWhole, sent == [0x26] || sent == [0x52], said.count == 2 {
             leave(into: &builder)
             (atqa, uid, factLines) = ([said[1], said[0]], [], lines)
-        } else if isWhole, isLevel, sent.count == 2 || sent.count < 7, answer?.bytes.count ?? 0 <= 5, !atqa.isEmpty {
+        } else if isWhole, isLevel, sent.count == 2 || sent.count < 7, answer?.bytes.count ?? 0 <= 5 {
             factLines += lines
         } else if isWhole, isLevel, sent.count == 7, sent[1] == 0x70, let sak = said.first, said.count == 1 {
+            if sent[0] == 0x93 { uid = [] }
             uid += sent[2] == 0x88 && sak & 0x04 != 0 ? sent[3...5] : sent[2...5]
             factLines += lines
             guard sak & 0x04 == 0 else { return }
