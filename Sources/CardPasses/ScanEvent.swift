@@ -92,7 +92,8 @@ public struct ScanEvent: Sendable, Hashable, Identifiable {
             case tagProtected
             /// The tag is of a version that is not known here, or it could not be asked whether there is a message.
             case tagUnsupported
-            /// The card's identifier has a length that no card of its kind has.
+            /// The card's identifier has a length that no card of its kind has, or cannot be asked for where nothing else
+            /// names anybody.
             case invalidUID
             /// The card's identifier is not unique, so it identifies nobody.
             case nonUniqueUID

@@ -368,11 +368,7 @@ struct Kiosk: ToolCommand {
         }
         let scanner = CardScanner(
             backend,
-            configuration: ScannerConfiguration(
-                site: site,
-                serves: { [readers] in readers.matches($0) },
-                makeID: options.makeID(for: captures)
-            )
+            configuration: readers.scanning(site, makeID: options.makeID(for: captures))
         )
         let following = http.address.map { _ in Task { try? await model.follow(club) } }
         defer { following?.cancel() }
@@ -445,10 +441,7 @@ struct Kiosk: ToolCommand {
         _ model: KioskModel,
         _ backend: any ReaderBackend
     ) async throws {
-        let scanner = CardScanner(
-            backend,
-            configuration: ScannerConfiguration(site: site, serves: { [readers] in readers.matches($0) })
-        )
+        let scanner = CardScanner(backend, configuration: readers.scanning(site))
         let present = Mutex<Set<ReaderInfo>>([])
         let database = desk.club.configuration.database
         desk.output.message("The kiosk is open, on \(database.path).")
@@ -494,7 +487,7 @@ struct Kiosk: ToolCommand {
                 return nil
             }
             // What other readers do is no concern of this kiosk.
-            if case .reader(let event) = event, let reader = event.reader, !readers.matches(reader) { return nil }
+            if case .reader(let event) = event, !readers.matches(event) { return nil }
             await model.note(event)
             switch event {
             case .scan(let tap):

@@ -125,7 +125,7 @@ package struct CardOptions: ParsableArguments, Sendable {
                 if reader.backend != .smartReader { hasConversations = true }
             }
             switch event {
-            case .cardInserted(let presence) where readers.matches(presence.reader):
+            case .cardInserted(let presence) where readers.matches(presence):
                 return presence
             case .cardReported(let report) where readers.matches(report.reader):
                 let error = Self.noConversation(report.reader)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import ReaderKit
 
 package struct ReaderOptions: ParsableArguments, Sendable {
@@ -10,13 +11,18 @@ package struct ReaderOptions: ParsableArguments, Sendable {
                 The beginning of a name, or a serial number; 'pcsc:' or 'pcsc:NAME' for PC/SC; 'nfc:' for what libnfc \
                 finds or 'nfc:pn532_uart:/dev/ttyUSB0' for one; 'smart-reader:' or 'smart-reader:/dev/ttyACM0' for a \
                 line in Smart Reader mode, 'smart-reader:-' for standard input; 'replay:FILE' for a recording, which goes \
-                with no live reader. Without it all readers that are there. 'readerctl list' shows them.
+                with no live reader. A '*' stands for any part of a name ('pcsc:*PICC*'), 'not:' before it leaves readers out \
+                ('not:*SAM*', 'not:nfc:'), and 'technology:' with iso14443a, iso14443b, felica or iso15693 takes only such \
+                cards. Without it all readers that are there. 'readerctl list' shows them.
                 """,
             valueName: "reader"
         ),
         transform: { text in
             guard let selector = ReaderSelector(text) else {
-                throw ValidationError("'\(text)' names no reader. Examples: SpringCard, pcsc:, nfc:, replay:FILE.")
+                throw ValidationError(
+                    "'\(text)' names no reader. Examples: SpringCard, pcsc:*PICC*, not:*SAM*, nfc:, replay:FILE, technology:felica "
+                        + "(\(Technology.allCases.map(\.rawValue).joined(separator: ", ")))."
+                )
             }
             return selector
         }
@@ -38,8 +44,8 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     /// The readers that are meant.
     package var selection: ReaderSelection { ReaderSelection(chosen, smartReaders: smartReaders.configuration) }
 
-    /// Whether some readers were chosen, not just all.
-    package var isChoice: Bool { !chosen.isEmpty }
+    /// Whether some readers were chosen, not just all, or all but some.
+    package var isChoice: Bool { !selection.named.isEmpty }
 
     package var text: String { Self.text(chosen) }
 
@@ -48,6 +54,32 @@ package struct ReaderOptions: ParsableArguments, Sendable {
 
     /// Whether the reader is one that is meant. Without a choice every reader is.
     package func matches(_ info: ReaderInfo) -> Bool { selection.matches(info) }
+
+    /// Whether it is a card that is meant, on a reader that is. One whose technology is not known may be.
+    package func matches(_ presence: CardPresence) -> Bool {
+        let technologies = selection.technologies
+        return matches(presence.reader)
+            && (technologies.isEmpty || presence.technology.map(technologies.contains) ?? true)
+    }
+
+    /// Whether the event is one of the readers and cards that are meant, or of all.
+    package func matches(_ event: ReaderEvent) -> Bool {
+        switch event {
+        case .cardInserted(let presence), .cardRemoved(let presence): matches(presence)
+        default: event.reader.map(matches) ?? true
+        }
+    }
+
+    /// How the cards that are meant are scanned.
+    package func scanning(
+        _ site: PassSite?,
+        makeID: @escaping @Sendable () -> UUID = { UUID() }
+    ) -> ScannerConfiguration {
+        let selection = selection
+        var configuration = ScannerConfiguration(site: site, serves: { selection.matches($0) }, makeID: makeID)
+        configuration.technologies = selection.technologies
+        return configuration
+    }
 
     /// Does some work with the backend of the readers, which may serve more than those that are meant, and lets go of them.
     package func withBackend<Result>(_ work: (any ReaderBackend) async throws -> Result) async throws -> Result {
@@ -87,7 +119,7 @@ package struct ReaderOptions: ParsableArguments, Sendable {
         let present = listing.readers.filter { matches($0.reader) }
         let missing = missing(in: listing.readers)
         if !missing.isEmpty { throw listing.faults.first ?? absence(of: missing) }
-        for selector in chosen {
+        for selector in selection.named {
             let meant = present.filter { selector.matches($0.reader) }
             if let trouble = meant.first?.unavailability, meant.allSatisfy({ $0.unavailability != nil }) {
                 throw trouble
@@ -99,7 +131,7 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     }
 
     package func missing(in readers: [ReaderStatus]) -> [ReaderSelector] {
-        chosen.filter { selector in !readers.contains { selector.matches($0.reader) } }
+        selection.named.filter { selector in !readers.contains { selector.matches($0.reader) } }
     }
 
     package func absence(of missing: [ReaderSelector]) -> ReaderError {

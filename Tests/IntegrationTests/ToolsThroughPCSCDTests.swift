@@ -40,6 +40,70 @@ extension ThroughPCSCD {
             #expect((tap["reader"] as? String)?.hasPrefix("Virtual PCD") == true)
         }
 
+        /// What has contacts and no identifier: a module in the reader's second slot, and an empty slot that reports a card.
+        private static let noCards: [(atr: String, answer: String)] = [
+            ("3BDF18FF81F1FE43003F03834D494641524520506C75732053414D3B", "6E00"), ("3B00", "6300"),
+        ]
+
+        private func noCard(_ index: Int) throws -> RecordedCard {
+            let (atr, answer) = Self.noCards[index]
+            let text = "capture 1\ncard at 0.000 atr \(atr)\n> FF CA 00 00 00\n< \(answer)\n"
+            return try RecordedCard(try #require(try Capture(parsing: text).presentations.first))
+        }
+
+        @Test("[real pcscd] what has contacts is no tap, and is shown as what it is", arguments: noCards.indices)
+        func contactCard(_ index: Int) async throws {
+            let second = VirtualCardReader(port: VirtualCardReader.secondPort)
+            try second.present(try noCard(index))
+            let watch = try Tool.readerctl.start(["watch", "--json"])
+            #expect(try #require(await watch.next("cardInserted"))["card"] as? String == "contact card")
+            watch.kill(SIGINT)
+            _ = await watch.finish()
+            let record = try await Tool.readerctl.run(
+                "record",
+                scratch.file("contact.capture"),
+                "--once",
+                "--json",
+                "--timeout",
+                "20"
+            )
+            #expect(record.objects.first?["card"] as? String == "contact card" && record.status == 0)
+            let silent = try await Tool.readerctl.run("scan", "--once", "--json", "--timeout", "2")
+            #expect(silent.objects.compactMap { $0["event"] as? String } == ["timeout"] && silent.status == 1)
+
+            let database = scratch.file("club.sqlite")
+            let kiosk = try Tool.clubctl.start(["kiosk", "--json", "--once", "--database", database])
+            let scan = try Tool.readerctl.start(["scan", "--once", "--json", "--timeout", "20"])
+            _ = await kiosk.message(containing: "Serving")
+            _ = await scan.message(containing: "Waiting for a card")
+            try await Task.sleep(for: .seconds(1))
+            try slot.present(try member("U1"))
+            for outcome in [await scan.finish(), await kiosk.finish()] {
+                let taps = outcome.objects.filter { $0["event"] as? String == "scan" }
+                #expect(taps.map { $0["memberKey"] as? String } == ["U1"])
+                #expect(outcome.objects.allSatisfy { $0["event"] as? String != "rejected" })
+            }
+        }
+
+        @Test("[real pcscd] slots are chosen by parts of their names, cards by their technology")
+        func choosing() async throws {
+            let second = VirtualCardReader(port: VirtualCardReader.secondPort)
+            try slot.present(try member("U1"))
+            try second.present(SimulatedIdentityCard.feliCa())
+            func found(_ choice: String...) async throws -> [String] {
+                let options = choice.flatMap { ["--reader", $0] }
+                let outcome = try await Tool.readerctl.run(
+                    ["scan", "--json", "--timeout", "2"] + options,
+                    input: []
+                )
+                return outcome.objects.compactMap { ($0["technology"] ?? $0["event"]) as? String }.sorted()
+            }
+            #expect(try await found("*Virtual PCD 00 00*") == ["iso14443a", "timeout"])
+            #expect(try await found("not:*Virtual PCD 00 00*", "not:nfc:") == ["felica", "timeout"])
+            #expect(try await found("pcsc:Virtual*", "technology:felica") == ["felica", "timeout"])
+            #expect(try await Tool.readerctl.run("scan", "--once", "--reader", "technology:none").status == 64)
+        }
+
         @Test("[real pcscd] a card that rests on the reader is one tap")
         func restingCard() async throws {
             let tool = try Tool.readerctl.start(["scan", "--json", "--timeout", "2"])

@@ -6,6 +6,9 @@ extension CardFacts {
     /// whatever the way in. `nil` without any facts.
     package var effectiveATR: [UInt8]? { atr ?? historicalBytes.map(Self.madeUp) }
 
+    /// Whether they are those of something with contacts (``ATR/isOfContacts``).
+    package var areOfContacts: Bool { technology == nil && (atr.flatMap { try? ATR($0) }?.isOfContacts ?? false) }
+
     /// `3B 8n 80 01`, the historical bytes and their check byte.
     private static func madeUp(_ historicalBytes: [UInt8]) -> [UInt8] {
         let kept = historicalBytes.prefix(15)

@@ -43,6 +43,12 @@ extension ReaderInfo {
         self.init(name: name, backend: .pcsc, serial: Self.serial(inPCSCName: name))
     }
 
+    /// Whether its name states that it is the slot for cards with contacts or for modules of a reader that has several, as
+    /// `[ACR1252 Dual Reader SAM]` or `[Prox-DU Contact_10701234]`. Most names state nothing.
+    package var isContactSlot: Bool {
+        name.uppercased().split { !$0.isLetter }.contains { ["SAM", "ICC", "CONTACT"].contains($0) }
+    }
+
     /// A reader of a recording, which keeps the name that it had.
     package init(recordedName name: String) {
         self.init(name: name, backend: .replay, serial: Self.serial(inPCSCName: name))

@@ -186,7 +186,7 @@ private final class Interview {
         _ site: PassSite?,
         within seconds: Double
     ) async throws -> ScanEvent? {
-        let configuration = ScannerConfiguration(site: site, serves: { readers.matches($0) })
+        let configuration = readers.scanning(site)
         return try await withThrowingTaskGroup(of: ScanEvent?.self) { group in
             group.addTask {
                 for await tap in CardScanner(backend, configuration: configuration).taps() { return tap }

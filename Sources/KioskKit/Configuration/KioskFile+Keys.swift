@@ -87,8 +87,11 @@ extension KioskFile {
             (1...4096).contains(text.utf8.count) && !text.utf8.contains(0)
         }.with { $0.isPath = true }
         static let truth = word(["true", "false"]).with { $0.isFlag = true }
-        static let readers = Form("readers", "Write their names, or pcsc:, nfc: and smart-reader:, as in a list.") {
-            text in
+        static let readers = Form(
+            "readers",
+            "Write their names, or pcsc:, nfc: and smart-reader:, as in a list; technology: takes "
+                + "\(Technology.allCases.map(\.rawValue).joined(separator: ", "))."
+        ) { text in
             if case .replay = ReaderSelector(text) { false } else { ReaderSelector(text) != nil }
         }.with { $0.isList = true }
         static let templates = Form("a template and what it looks for", "Write it as 1=D1, the number from 1 to 4.") {
@@ -161,7 +164,8 @@ extension KioskFile.Key {
             example: "[\"pcsc:\", \"smart-reader:\"]",
             yieldsTo: ["--replay"],
             "The readers that are served, also those that are plugged in later: the beginning of a name, a serial "
-                + "number, or pcsc:, nfc: and smart-reader:. 'readerctl list' shows them."
+                + "number, or pcsc:, nfc: and smart-reader:. A * stands for any part of a name (pcsc:*PICC*), not: leaves "
+                + "readers out (not:*SAM*), and technology:felica takes only such cards. 'readerctl list' shows them."
         ),
         .init(
             "readerLights",

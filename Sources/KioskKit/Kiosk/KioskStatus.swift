@@ -181,7 +181,7 @@ public final class KioskModel {
             change { $0.with(reader) { ($0.isReading, $0.fault) = (false, error) } }
         case .readerRecovered(let reader):
             change { $0.with(reader) { $0.fault = nil } }
-        case .cardInserted(let presence):
+        case .cardInserted(let presence) where presence.mayBeVisitors:
             change(.reading(presence.reader)) { $0.with(presence.reader) { $0.isReading = true } }
         case .cardRemoved(let presence), .cardMissed(let presence):
             change(.readingEnded(presence.reader)) { $0.with(presence.reader) { $0.isReading = false } }
@@ -189,7 +189,8 @@ public final class KioskModel {
             change { ($0.readers, $0.serviceFault) = ([], error) }
         case .serviceBack:
             change { ($0.serviceFault, $0.diagnosis) = (nil, nil) }
-        case .cardReported, .batteryLevel:
+        // What has contacts is nothing that a visitor presents.
+        case .cardInserted, .cardReported, .batteryLevel:
             break
         }
     }

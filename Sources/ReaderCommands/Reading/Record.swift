@@ -9,7 +9,8 @@ struct Record: ReportingCommand {
         discussion: """
             Each presented card is read as 'scan' does and printed the same way; 'replay' of the file, with the same \
             --passes, gives the same taps, but for passes of Google Wallet, whose keys end with the tap; 'pass explain' \
-            shows what can be seen of them. The file holds what the cards answer, identifiers included. It is written as it goes.
+            shows what can be seen of them. The file holds what the cards answer, identifiers included. It is written as it goes. \
+            What 'scan' passes over, such as a module in the reader (SAM), is recorded and printed too.
 
             EXAMPLES
               readerctl record --once tap.capture
@@ -55,7 +56,14 @@ struct Record: ReportingCommand {
         let check: @Sendable () throws -> Void = {
             if let failure = recorder.failure { throw failure }
         }
-        let loop = TapLoop(output: output.output, readers: readers, limit: limit, site: site, check: check)
+        let loop = TapLoop(
+            output: output.output,
+            readers: readers,
+            limit: limit,
+            site: site,
+            includesContactCards: true,
+            check: check
+        )
         try await loop.run(recording)
         try check()
     }

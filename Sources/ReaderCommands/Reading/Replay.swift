@@ -17,6 +17,9 @@ struct Replay: ToolCommand {
             time of the recording: --start, or the header 'started'. What was presented before is forgotten with each \
             run, and with --expect with each file.
 
+            What 'scan' passes over, such as a module in the reader (SAM) or an empty slot that reports a card, is printed \
+            as the contact card that it is, without a member.
+
             EXAMPLES
               readerctl replay tap.capture
               readerctl replay --expect Fixtures/cards
@@ -38,7 +41,9 @@ struct Replay: ToolCommand {
             let site = try passes.site()
             if expect { return try await compare(out, site) }
             let backend = try replay.backend(CaptureFiles.load(files)) { $0.started ?? Date() }
-            let scanner = CardScanner(backend, configuration: ScannerConfiguration(site: site, makeID: replay.makeID()))
+            var configuration = ScannerConfiguration(site: site, makeID: replay.makeID())
+            configuration.includesContactCards = true
+            let scanner = CardScanner(backend, configuration: configuration)
             for await case .scan(let tap) in scanner.events() { try out.result(tap, text: TapText.describe(tap)) }
             try Task.checkCancellation()
             for difference in backend.differences { out.message("\(difference)") }

@@ -15,6 +15,9 @@ struct Scan: ToolCommand {
             passes, objects, memberKey, memberName, problems and durationMs; what is not known is absent. When the time is over \
             without a card: {"event":"timeout"} and exit code 1; while a card is read no time runs out. Reading a card \
             takes 15 s at the most.
+
+            What has contacts and no identifier is no card that somebody presents, and is passed over: a module in the \
+            reader (SAM), a contact card, an empty slot that reports 3B00. 'watch', 'list', 'info' and 'record' show it.
             """
     )
 
@@ -53,6 +56,8 @@ struct TapLoop {
     let readers: ReaderOptions
     let limit: ScanLimitOptions
     let site: PassSite?
+    /// Whether what has contacts is told as well, as in a recording of what is there.
+    var includesContactCards = false
     /// Looks after each tap whether to go on.
     var check: @Sendable () throws -> Void = {}
 
@@ -79,10 +84,9 @@ struct TapLoop {
     }
 
     private func read(_ backend: any ReaderBackend, _ activity: Activity) async throws {
-        let scanner = CardScanner(
-            backend,
-            configuration: ScannerConfiguration(site: site, serves: { [readers] in readers.matches($0) })
-        )
+        var configuration = readers.scanning(site)
+        configuration.includesContactCards = includesContactCards
+        let scanner = CardScanner(backend, configuration: configuration)
         var isFirst = true
         var hasRead = false
         for await event in scanner.events() {
@@ -108,7 +112,8 @@ struct TapLoop {
                 output.message("\(error)")
             case .reader(.readerAdded(let reader)) where readers.matches(reader):
                 if !backend.isRecording { output.message("Waiting for a card on \(reader.label)") }
-            case .reader(.cardInserted(let presence)) where readers.matches(presence.reader):
+            case .reader(.cardInserted(let presence))
+            where readers.matches(presence) && (presence.mayBeVisitors || includesContactCards):
                 await activity.begin(presence.reader.name)
             case .reader(.serviceBack):
                 output.message("The reader service is back.")

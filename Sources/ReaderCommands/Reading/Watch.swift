@@ -27,7 +27,7 @@ struct Watch: ToolCommand {
         try await output.withLines(isLive: readers.recordings == nil) { out in
             try await readers.withBackend { backend in
                 if readers.isChoice { _ = try await readers.present(of: backend) }
-                for await event in BatteryBackend(backend).events() where event.reader.map(readers.matches) ?? true {
+                for await event in BatteryBackend(backend).events() where readers.matches(event) {
                     let line = event.line(at: Date())
                     try out.result(line.json, text: line.text)
                     if case .failed(let error) = event { throw error }

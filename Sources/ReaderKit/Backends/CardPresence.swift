@@ -44,3 +44,14 @@ public struct CardPresence: Sendable, Hashable {
         self.wasAlreadyThere = wasAlreadyThere
     }
 }
+
+extension CardPresence {
+    /// The card's technology, as far as the reader or the answer to reset states it.
+    package var technology: Technology? { facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology }
+
+    /// Whether it may be what a visitor holds to the reader. It is not, unless an identifier is read, where the answer to
+    /// reset is of something with contacts, or there is none in a slot for such cards.
+    package var mayBeVisitors: Bool {
+        !facts.areOfContacts && !(facts.effectiveATR == nil && facts.technology == nil && reader.isContactSlot)
+    }
+}

@@ -25,10 +25,19 @@ package struct CardReading: Sendable {
         self.init(facts: channel.facts, site: site, at: now)
         do throws(ReaderError) {
             if uid == nil, problems.isEmpty, let found = try channel.anyIdentifier() { judgement.take(found) }
-            var isPhone = false
-            if let site { isPhone = try readWallet(over: channel, site) }
-            // What has neither a contactless card's ATR nor an identifier is in another slot, and asked nothing.
-            if !isPhone, uid != nil || !isContact(channel.facts) { try readNDEF(over: channel, limits) }
+            // What has contacts and no identifier is asked nothing more: it may be a module of the reader.
+            if uid != nil || !channel.facts.areOfContacts {
+                var isPhone = false
+                if let site { isPhone = try readWallet(over: channel, site) }
+                if !isPhone { try readNDEF(over: channel, limits) }
+                if uid == nil, !isPhone, passes.isEmpty, problems.isEmpty {
+                    judgement.note(
+                        .invalidUID,
+                        "the reader does not give the card's identifier, and nothing on the card names anybody; use another "
+                            + "reader, or write a member id on the card"
+                    )
+                }
+            }
         } catch {
             fault = error
             problems.append(Self.problem(of: error))
@@ -57,10 +66,6 @@ package struct CardReading: Sendable {
     }
 
     package var member: (key: String, name: String?)? { judgement.member }
-
-    private func isContact(_ facts: CardFacts) -> Bool {
-        facts.atr.flatMap { try? ATR($0) }.map { !$0.isContactless } ?? false
-    }
 
     private mutating func readNDEF(
         over channel: any CardChannel,

@@ -52,7 +52,16 @@ public struct CardScanner: Sendable {
     /// ```
     ///
     /// - Returns: one event, whatever happens: its problems include what could not be read.
-    public func scan(_ presence: CardPresence) async -> ScanEvent {
+    public func scan(_ presence: CardPresence) async -> ScanEvent { await reading(of: presence).event }
+
+    /// The event of a card if it is a tap: what has contacts, a module of the reader or an empty slot that reports a card is
+    /// none, unless an identifier was read.
+    private func tap(of presence: CardPresence) async -> ScanEvent? {
+        let (event, isVisitors) = await reading(of: presence)
+        return isVisitors || configuration.includesContactCards ? event : nil
+    }
+
+    private func reading(of presence: CardPresence) async -> (event: ScanEvent, isVisitors: Bool) {
         var left = configuration.timeLimit
         var reading = await read(presence, within: left)
         var retries = configuration.retries
@@ -62,7 +71,8 @@ public struct CardScanner: Sendable {
             reading = await read(presence, within: left)
         }
         if presence.reader.backend == .replay { reading.judgement.explainRecording() }
-        return event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.effectiveATR)
+        let event = event(of: reading, at: presence.at, on: presence.reader, atr: presence.facts.effectiveATR)
+        return (event, presence.mayBeVisitors || reading.uid != nil || !reading.passes.isEmpty)
     }
 
     /// Evaluates a reader's report.
@@ -74,6 +84,7 @@ public struct CardScanner: Sendable {
         guard let reading = ReportReading.read(report.line, limits: limits, site: site, at: report.at) else {
             return nil
         }
+        guard configuration.serves(reading.technology) else { return nil }
         return event(of: reading, at: report.at, on: report.reader)
     }
 
@@ -121,13 +132,13 @@ public struct CardScanner: Sendable {
         let source = EventSource(backend.events())
         return AsyncStream {
             switch await source.pending {
-            case .card(let presence): return .scan(await scan(presence))
+            case .card(let presence): if let tap = await tap(of: presence) { return .scan(tap) }
             case .tap(let tap): return .scan(tap)
             case nil: break
             }
             guard let event = await source.next() else { return nil }
             switch event {
-            case .cardInserted(let presence) where configuration.serves(presence.reader):
+            case .cardInserted(let presence) where configuration.serves(presence):
                 await source.setPending(.card(presence))
             case .cardReported(let report) where configuration.serves(report.reader):
                 if let tap = scan(report) { await source.setPending(.tap(tap)) }
@@ -152,9 +163,7 @@ public struct CardScanner: Sendable {
                     {
                         continuation.yield(.scan(tap))
                     }
-                    guard case .cardInserted(let presence) = event, configuration.serves(presence.reader) else {
-                        continue
-                    }
+                    guard case .cardInserted(let presence) = event, configuration.serves(presence) else { continue }
                     if let reader = readers[presence.reader] {
                         reader.yield((presence, before))
                         continue
@@ -164,9 +173,10 @@ public struct CardScanner: Sendable {
                     reader.yield((presence, before))
                     group.addTask {
                         for await (presence, before) in taps {
-                            let tap = await scan(presence)
+                            let tap = await tap(of: presence)
                             // What was cut off because nobody waits any more is no tap.
                             if Task.isCancelled { return }
+                            guard let tap else { continue }
                             if restingCards.isNew(tap, of: presence, before: before) { continuation.yield(.scan(tap)) }
                         }
                     }
@@ -230,8 +240,23 @@ public struct ScannerConfiguration: Sendable {
     /// Returns whether to serve a reader; the others' events are forwarded and their cards ignored.
     public var serves: @Sendable (ReaderInfo) -> Bool
 
+    /// The technologies of the cards that are served; all if empty. A card whose technology the reader does not report is
+    /// served in any case, so that none is passed over for want of a name.
+    public var technologies: Set<Technology> = []
+
+    /// Whether cards with contacts, modules of a reader (SAM) and empty slots that report a card are taps too, as in a
+    /// recording of what was there. Nobody presents them, so they are none by default, unless an identifier is read.
+    public var includesContactCards = false
+
     /// Makes the identifiers of events.
     public var makeID: @Sendable () -> UUID
+
+    /// Whether cards of a technology are served.
+    func serves(_ technology: Technology?) -> Bool {
+        technology.map { technologies.isEmpty || technologies.contains($0) } ?? true
+    }
+
+    func serves(_ presence: CardPresence) -> Bool { serves(presence.reader) && serves(presence.technology) }
 
     /// Creates a configuration.
     public init(

@@ -68,7 +68,9 @@ public struct CaptureExpectation: Sendable {
         let ids = SeededUUIDs(seed: 0)
         var site = site
         site?.memory = VolatilePassMemory()
-        let scanner = CardScanner(backend, configuration: ScannerConfiguration(site: site, makeID: { ids.next() }))
+        var configuration = ScannerConfiguration(site: site, makeID: { ids.next() })
+        configuration.includesContactCards = true
+        let scanner = CardScanner(backend, configuration: configuration)
         var taps: [ScanEvent] = []
         for await case .scan(let tap) in scanner.events() { taps.append(tap) }
         if let difference = backend.differences.first { throw difference }

@@ -323,4 +323,19 @@ import TestSupport
     @Test func itsDescriptionIsItsBytes() throws {
         #expect(try ATR([0x3B, 0x80, 0x80, 0x01, 0x01, 0x00, 0x00]).description == "3B 80 80 01 01")
     }
+
+    /// Whether it is of a card with contacts, a module of the reader or an empty slot.
+    @Test(
+        arguments: [
+            ("3B00", true), ("3F00", true), ("3B0000", true), ("3B6E000080318066B0840C016E0183009000", true),
+            ("3BDF18FF81F1FE43003F03834D494641524520506C75732053414D3B", true), ("3B04A2131091", true),
+            ("3B80800101", false), ("3B8180018080", false), ("3B8F8001804F0CA0000003060300030000000068", false),
+            ("3B6F0000804F0CA00000030603000300000000", false), ("3BF59100FF918171FE40004108000000 0D", false),
+            ("3B06010022018227", false), ("3B0441117781", false), ("3B880100030506 68D06080D1", false),
+            ("3B9F1181113D1005BD25500000000000000000000000FE", false),
+        ]
+    )
+    func contacts(_ text: String, _ isOfContacts: Bool) throws {
+        #expect(try ATR(bytes(text)).isOfContacts == isOfContacts)
+    }
 }

@@ -35,6 +35,18 @@ struct ReaderSelectorTests {
             ("smart-reader:/dev/ttyACM0", .smartReader(path: "/dev/ttyACM0"), [line]),
             ("smart-reader:/dev/ttyACM1", .smartReader(path: "/dev/ttyACM1"), []),
             ("replay:day.capture", .replay(path: "day.capture"), [recorded]),
+            // A star is any part of a name.
+            ("*h518*", .named("*h518*"), [pcsc, recorded]), ("pcsc:*[CCID]*", .pcsc(name: "*[CCID]*"), [pcsc]),
+            ("SpringCard*00", .named("SpringCard*00"), [pcsc]),
+            ("*SpringCard H518", .named("*SpringCard H518"), [recorded]),
+            ("*", .named("*"), [pcsc, nfc, line, recorded]), ("*00*00*00*00", .named("*00*00*00*00"), []),
+            ("pcsc:*PICC*", .pcsc(name: "*PICC*"), []),
+            // What is left out, and what chooses cards.
+            ("not:*H518*", .not(.named("*H518*")), [nfc, line]),
+            ("not:pcsc:", .not(.pcsc(name: nil)), [nfc, line, recorded]),
+            ("NOT:000A1B2C", .not(.named("000A1B2C")), [nfc, line, recorded]),
+            ("technology:felica", .technology(.felica), [pcsc, nfc, line, recorded]),
+            ("Technology:ISO14443A", .technology(.iso14443a), [pcsc, nfc, line, recorded]),
         ] as [(String, ReaderSelector, [ReaderInfo])]
     )
     func meaning(_ text: String, _ selector: ReaderSelector, _ readers: [ReaderInfo]) throws {
@@ -44,7 +56,13 @@ struct ReaderSelectorTests {
         #expect(ReaderSelector(selector.description) == selector)
     }
 
-    @Test("What names nothing", arguments: ["", "replay:", "Replay:"])
+    @Test(
+        "What names nothing",
+        arguments: [
+            "", "replay:", "Replay:", "not:", "not:replay:a", "not:not:a", "not:technology:felica", "technology:",
+            "technology:contact",
+        ]
+    )
     func nothing(_ text: String) {
         #expect(ReaderSelector(text) == nil)
     }
@@ -55,6 +73,19 @@ struct ReaderSelectorTests {
         #expect(all.filter(ReaderSelection().matches) == all)
         let two = ReaderSelection([.nfc(connection: nil), .smartReader(path: "/dev/ttyACM0")])
         #expect(all.filter(two.matches) == [Self.nfc, Self.line])
+        // What is left out is left out of all, or of those that are named; cards choose no reader.
+        let picc = ReaderInfo(name: "ACS Dual [PICC] 00 00", backend: .pcsc)
+        let sam = ReaderInfo(name: "ACS Dual [SAM] 00 01", backend: .pcsc)
+        func meant(_ selectors: [ReaderSelector]) -> [ReaderInfo] {
+            (all + [picc, sam]).filter(ReaderSelection(selectors).matches)
+        }
+        let noSAM = ReaderSelector.not(.named("*SAM*"))
+        #expect(meant([noSAM]) == all + [picc])
+        #expect(meant([.named("ACS"), noSAM]) == [picc])
+        #expect(meant([noSAM, .not(.nfc(connection: nil)), .technology(.felica)]) == [Self.pcsc, Self.line, picc])
+        #expect(meant([.technology(.felica)]) == all + [picc, sam])
+        let chosen = ReaderSelection([.technology(.felica), .technology(.iso15693), noSAM])
+        #expect(chosen.technologies == [.felica, .iso15693] && chosen.named.isEmpty)
     }
 
     @Test("The backend that is made serves the ways that are meant, and no other")
@@ -70,10 +101,14 @@ struct ReaderSelectorTests {
         #expect(try kinds(.named("SpringCard")) == [.pcsc, .smartReader])
         #expect(try kinds(.named("pn532_uart:")) == [.pcsc, .nfc, .smartReader])
         #expect(try kinds(.named("a")) == [.pcsc, .nfc, .smartReader])
+        #expect(try kinds(.named("*PICC*")) == [.pcsc, .smartReader])
+        #expect(try kinds(.named("*pn532*")) == [.pcsc, .nfc, .smartReader])
         #expect(try kinds(.pcsc(name: nil)) == [.pcsc])
         #expect(try kinds(.nfc(connection: nil)) == [.nfc])
         #expect(try kinds(.nfc(connection: "pn532_uart:/dev/a"), .nfc(connection: "pn532_uart:/dev/b")) == [.nfc])
         #expect(try kinds(.smartReader(path: "/dev/a"), .pcsc(name: "A")) == [.pcsc, .smartReader])
+        #expect(try kinds(.not(.named("*SAM*")), .technology(.felica)) == [.pcsc, .nfc, .smartReader])
+        #expect(try kinds(.not(.nfc(connection: nil)), .not(.smartReader(path: nil))) == [.pcsc])
         #endif
     }
 

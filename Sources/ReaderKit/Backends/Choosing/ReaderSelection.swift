@@ -11,7 +11,8 @@ import Foundation
 /// serial lines (except an ACR122U, which is PC/SC's), and the lines of readers in Smart Reader mode that have a name
 /// under `/dev/clubkit`.
 public struct ReaderSelection: Sendable, Hashable {
-    /// The selectors; a reader is served if any of them matches. All readers of this machine if empty.
+    /// The selectors; a reader is served if any of them matches, or if there is none but those that leave out
+    /// (``ReaderSelector/not(_:)``) or choose cards (``ReaderSelector/technology(_:)``), and nothing leaves it out.
     public var selectors: [ReaderSelector]
 
     /// The settings of readers in Smart Reader mode: the format of their lines, their templates, speed. Its sources and
@@ -27,8 +28,25 @@ public struct ReaderSelection: Sendable, Hashable {
         self.smartReaders = smartReaders
     }
 
+    /// The selectors that name readers, without those that leave out and those that choose cards.
+    package var named: [ReaderSelector] {
+        selectors.filter {
+            switch $0 {
+            case .not, .technology: false
+            default: true
+            }
+        }
+    }
+
+    /// The technologies of the cards that are served; all if empty (``ScannerConfiguration/technologies``).
+    public var technologies: Set<Technology> {
+        Set(selectors.compactMap { if case .technology(let technology) = $0 { technology } else { nil } })
+    }
+
     /// Returns whether the reader is selected.
-    public func matches(_ reader: ReaderInfo) -> Bool { selectors.isEmpty || selectors.contains { $0.matches(reader) } }
+    public func matches(_ reader: ReaderInfo) -> Bool {
+        (named.isEmpty || named.contains { $0.matches(reader) }) && selectors.allSatisfy { $0.admits(reader) }
+    }
 
     /// Returns the selected recordings; `nil` if live readers are selected.
     ///
@@ -38,7 +56,7 @@ public struct ReaderSelection: Sendable, Hashable {
             if case .replay(let path) = selector { path } else { nil }
         }
         guard !paths.isEmpty else { return nil }
-        guard paths.count == selectors.count else {
+        guard paths.count == named.count else {
             throw ReaderError(
                 .unsupported,
                 attempting: "choose the readers",
@@ -79,9 +97,11 @@ public struct ReaderSelection: Sendable, Hashable {
 
     /// Whether all readers of a way are meant that are there, and whether the way was asked for by its name.
     private func choice(_ way: Way) -> (takesAll: Bool, isNamed: Bool) {
-        var choice = (takesAll: selectors.isEmpty, isNamed: false)
+        var choice = (takesAll: named.isEmpty, isNamed: false)
         for selector in selectors {
             switch (selector, way) {
+            case (.not(.pcsc(nil)), .pcsc), (.not(.nfc(nil)), .nfc), (.not(.smartReader(nil)), .smartReader):
+                return (false, false)
             case (.named, _): choice.takesAll = true
             case (.pcsc, .pcsc), (.nfc(nil), .nfc), (.smartReader(nil), .smartReader): choice = (true, true)
             case (.nfc, .nfc), (.smartReader, .smartReader): choice.isNamed = true
@@ -108,12 +128,12 @@ public struct ReaderSelection: Sendable, Hashable {
             let connections = selectors.compactMap { selector -> String? in
                 if case .nfc(let connection) = selector { connection } else { nil }
             }
-            let discovers = selectors.isEmpty || selectors.contains { $0.mayMeanNFC }
+            let discovers = named.isEmpty || named.contains { $0.mayMeanNFC }
             guard discovers || !connections.isEmpty else { return nil }
             var configuration = NFCConfiguration(connectionStrings: connections, discoversReaders: discovers)
             #if PCSC
             // Without a choice pcscd has them.
-            if selectors.isEmpty { configuration.driversLeftAlone = NFCConfiguration.driversOfPCSC }
+            if named.isEmpty { configuration.driversLeftAlone = NFCConfiguration.driversOfPCSC }
             #endif
             return NFCBackend(configuration: configuration, now: now)
             #else
@@ -131,12 +151,12 @@ public struct ReaderSelection: Sendable, Hashable {
     }
 }
 
-/// A selector of readers, in its text form: `SpringCard`, `pcsc:`, `nfc:pn532_uart:/dev/ttyUSB0`.
-public enum ReaderSelector: Sendable, Hashable {
-    /// Readers of any backend whose name has this prefix, or with this serial number.
+/// A selector of readers, in its text form: `SpringCard`, `pcsc:`, `nfc:pn532_uart:/dev/ttyUSB0`, `pcsc:*PICC*`, `not:*SAM*`.
+public indirect enum ReaderSelector: Sendable, Hashable {
+    /// Readers of any backend whose name has this prefix, or with this serial number. With a `*` in it, which stands for any
+    /// characters, it is the whole name.
     case named(String)
-    /// Readers of PC/SC: all, or those whose name has this prefix or with this serial number: `pcsc:`,
-    /// `pcsc:NAME`.
+    /// Readers of PC/SC: all, or those of a name as in ``named(_:)``: `pcsc:`, `pcsc:NAME`.
     case pcsc(name: String?)
     /// Readers of libnfc: those that it finds (`nfc:`), or the one at a connection string
     /// (`nfc:pn532_uart:/dev/ttyUSB0`), which need not be connected yet.
@@ -146,10 +166,15 @@ public enum ReaderSelector: Sendable, Hashable {
     case smartReader(path: String?)
     /// The readers of a recording: `replay:FILE`, or a directory of captures.
     case replay(path: String)
+    /// All readers but these: `not:*SAM*`, `not:nfc:`.
+    case not(ReaderSelector)
+    /// Only cards of this technology: `technology:felica`. Several of them add up.
+    case technology(Technology)
 
-    /// Parses the text form. A text without one of the four prefixes is a name or a serial number.
+    /// Parses the text form. A text without one of the prefixes is a name or a serial number.
     ///
-    /// - Returns: `nil` for an empty text and for `replay:` without a file.
+    /// - Returns: `nil` for an empty text, for `replay:` without a file, for a technology that there is not, and for `not:`
+    ///   without readers.
     public init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -161,6 +186,14 @@ public enum ReaderSelector: Sendable, Hashable {
         case "replay":
             guard let rest else { return nil }
             self = .replay(path: rest)
+        case "not":
+            switch rest.flatMap(ReaderSelector.init) {
+            case .replay?, .not?, .technology?, nil: return nil
+            case let inner?: self = .not(inner)
+            }
+        case "technology":
+            guard let technology = rest.flatMap({ Technology(rawValue: $0.lowercased()) }) else { return nil }
+            self = .technology(technology)
         default: self = .named(text)
         }
     }
@@ -173,14 +206,21 @@ public enum ReaderSelector: Sendable, Hashable {
         case .nfc(let connection): reader.backend == .nfc && (connection.map { $0 == reader.name } ?? true)
         case .smartReader(let path): reader.backend == .smartReader && (path.map { $0 == reader.name } ?? true)
         case .replay: reader.backend == .replay
+        case .not(let others): !others.matches(reader)
+        case .technology: true
         }
+    }
+
+    /// Whether it does not leave the reader out.
+    fileprivate func admits(_ reader: ReaderInfo) -> Bool {
+        if case .not = self { matches(reader) } else { true }
     }
 
     /// Whether it can mean only readers that are there, and none of a recording.
     package var isLive: Bool {
         switch self {
         case .pcsc, .nfc, .smartReader: true
-        case .named, .replay: false
+        case .named, .replay, .not, .technology: false
         }
     }
 
@@ -194,11 +234,21 @@ public enum ReaderSelector: Sendable, Hashable {
     }
 
     private static func share(_ start: String, _ name: String) -> Bool {
-        start.hasPrefix(name) || name.hasPrefix(start)
+        name.contains("*") ? name.contains(start) : start.hasPrefix(name) || name.hasPrefix(start)
     }
 
-    private static func matches(_ reader: ReaderInfo, _ name: String) -> Bool {
-        reader.serial == name || reader.name.lowercased().hasPrefix(name.lowercased())
+    private static func matches(_ reader: ReaderInfo, _ wanted: String) -> Bool {
+        let (text, name) = (reader.name.lowercased(), wanted.lowercased())
+        guard name.contains("*") else { return reader.serial == wanted || text.hasPrefix(name) }
+        // The parts in their order: the first at the beginning, the last at the end, the others as early as they come.
+        let parts = name.split(separator: "*", omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last, text.hasPrefix(first) else { return false }
+        var rest = text.dropFirst(first.count)
+        for part in parts.dropFirst().dropLast() where !part.isEmpty {
+            guard let range = rest.firstRange(of: part) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return rest.hasSuffix(last)
     }
 }
 
@@ -211,6 +261,8 @@ extension ReaderSelector: CustomStringConvertible {
         case .nfc(let connection): "nfc:" + (connection ?? "")
         case .smartReader(let path): "smart-reader:" + (path ?? "")
         case .replay(let path): "replay:" + path
+        case .not(let others): "not:\(others)"
+        case .technology(let technology): "technology:" + technology.rawValue
         }
     }
 }
