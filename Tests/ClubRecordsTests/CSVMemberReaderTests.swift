@@ -140,10 +140,10 @@ import Testing
     @Test func knowsNamesInUpperAndLowerCase() throws {
         let plan = try ColumnPlan(
             header: ["USERID", "Username", "Card No", "Level"],
-            mappings: [ColumnMapping(column: "card no", field: "card")],
+            mappings: [ColumnMapping(column: "card no", field: "shelf")],
             file: "file"
         )
-        #expect(plan.columns.map(\.field) == ["userId", "username", "card", "Level"])
+        #expect(plan.columns.map(\.field) == ["userId", "username", "shelf", "Level"])
         // What is spelled right is meant.
         let both = try ColumnPlan(header: ["userid", "userId"], mappings: [], file: "file")
         #expect(both.columns.map(\.field) == ["userid", "userId"])

@@ -60,12 +60,12 @@ import Testing
             ImportedMember(row: 1, userId: "7", username: .string("8"), addedAt: 1_500_000, numVisits: 4)
         ),
         (
-            #"{"userId":"U1","level":3,"tags":["a",null],"o":{"x":1.5}}"#,
+            #"{"userId":"U1","level":3,"teams":["a",null],"o":{"x":1.5}}"#,
             ImportedMember(
                 row: 1,
                 userId: "U1",
                 fields: [
-                    "level": .int(3), "tags": .array([.string("a"), .null]), "o": .object(["x": .double(1.5)]),
+                    "level": .int(3), "teams": .array([.string("a"), .null]), "o": .object(["x": .double(1.5)]),
                 ]
             )
         ),

@@ -212,7 +212,7 @@ struct ClubFilesToolTests {
 
     @Test("A backup that was killed leaves nothing after the next one")
     func killedBackup() async throws {
-        _ = try await club.json("members", "add", "A", "--field", "notes=" + String(repeating: "x", count: 60_000))
+        _ = try await club.json("members", "add", "A", "--field", "memo=" + String(repeating: "x", count: 60_000))
         let folder = (club.database as NSString).deletingLastPathComponent
         let left = folder + "/.clubkit-work-Zz19aX"
         try FileManager.default.createDirectory(

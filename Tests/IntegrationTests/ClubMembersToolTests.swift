@@ -287,11 +287,56 @@ struct ClubMembersToolTests {
     }
 
     @Test func aCustomFieldCannotHideWhatTheClubKeeps() async throws {
-        _ = try await club.json("members", "add", "A", "--field", "status=gold", "--field", "cards=none")
+        // From a time when a field could have such a name.
+        let old = Club(configuration: ClubConfiguration(database: .file(path: club.database)))
+        try await old.open()
+        try await old.add(Member(userId: "A", fields: ["status": "gold", "cards": "none", "blocked": "yes"]))
+        await old.close()
         let shown = try await club.json("members", "show", "A")
         #expect(shown.first?["status"] as? String == "gold")
         #expect(shown.first?["cards"] as? String == "none")
-        #expect(try status(shown.first)["tags"] as? [String] == [])
+        let standing = try status(shown.first)
+        #expect(standing["tags"] as? [String] == [] && standing["blocked"] == nil)
+        let text = try await club.run("members", "show", "A").output
+        for name in ["status", "cards", "blocked"] { #expect(text.contains("own field '\(name)', without effect  ")) }
+        _ = try await club.json("members", "edit", "A", "--remove-field", "blocked")
+    }
+
+    static let keptNames = [
+        ("blocked=yes", "members block"), ("gesperrt=ja", "members block"), ("active=no", "members block"),
+        ("expires=2025-01-31", "members expiry"), ("有效期=2025-01-31", "members expiry"),
+        ("Valid until=x", "members expiry"),
+        ("visitsLeft:=5", "members pack"), ("tags=a", "members tags"), ("وسوم=a", "members tags"),
+        ("cards=04FF", "members cards add"), ("notes=x", "members notes"),
+    ]
+
+    @Test("A field that would look like what the club keeps is refused, with what does it", arguments: keptNames)
+    func keptNameRefused(_ field: String, _ command: String) async throws {
+        _ = try await club.json("members", "add", "A")
+        for arguments in [["members", "add", "B", "--field", field], ["members", "edit", "A", "--field", field]] {
+            let outcome = try await club.run(arguments)
+            #expect(outcome.status == 64)
+            #expect(outcome.messages.contains("'clubctl \(command)'"), "\(outcome.messages)")
+        }
+        #expect(try await club.run("members", "show", "B").status == 1)
+    }
+
+    @Test(
+        "A birthday is kept as one day, or refused",
+        arguments: [
+            ("birthday=17.05.2001", "2001-05-17"), ("birthday=--05-17", "05-17"),
+            ("Geburtstag=17. Mai 2001", "2001-05-17"),
+            ("birthday:=37028", "2001-05-17"), ("birthday=", ""), ("birthday=05/06/2001", nil), ("birthday=soon", nil),
+            ("birthday=2001-02-29", nil),
+        ]
+    )
+    func birthday(_ field: String, _ kept: String?) async throws {
+        let outcome = try await club.run("members", "add", "A", "--field", field, "--json")
+        #expect(outcome.status == (kept == nil ? 64 : 0))
+        let name = String(field.prefix { $0 != "=" && $0 != ":" })
+        if let kept { #expect(outcome.objects.first?[name] as? String == kept) }
+        _ = try await club.run("members", "add", "B")
+        #expect(try await club.run("members", "edit", "B", "--field", field).status == (kept == nil ? 64 : 0))
     }
 
     @Test func notesFromStandardInput() async throws {

@@ -110,6 +110,72 @@ struct ClubTransferToolTests {
         #expect(try await club.run("import", empty).status == 65)
     }
 
+    @Test("What a list says of who is let in is so, and the report says which columns that were")
+    func standing() async throws {
+        let file = try club.scratch.write(
+            """
+            userId,username,expires,visitsLeft,blocked,tags,cards,status,birthday
+            U1,Ann Berg,2025-01-31,0,yes,"students,gold",04A1B2C3D4E580,gold,2001-02-29
+            U2,Bo Lind,soon,,,,,,
+            """,
+            to: "membership.csv"
+        )
+        let outcome = try await club.run("import", file)
+        #expect(outcome.status == 65)
+        for line in [
+            "column 'expires' is the end of the membership, as of 'members expiry'",
+            "column 'visitsLeft' is the visits left, as of 'members pack'", "custom fields: birthday\n",
+            "with a note  1", "row 3: malformed: expires: expected the last day",
+            "row 2: created U1; note: status: it is no word", "; note: birthday: it is no day",
+        ] { #expect(outcome.output.contains(line), "\(line)\n\(outcome.output)") }
+        let shown = try #require(await club.json("members", "show", "U1").first)
+        let status = try #require(shown["$status"] as? [String: Any])
+        #expect(status["blocked"] as? String == "" && status["visitsLeft"] as? Int == 0)
+        #expect(status["tags"] as? [String] == ["gold", "students"])
+        #expect((status["cards"] as? [[String: Any]])?.count == 2)
+        #expect(shown["blocked"] == nil && shown["expires"] == nil && shown["status"] == nil)
+        let mapped = try await club.run("import", file, "--map", "status=level", "--overwrite")
+        #expect(mapped.status == 65)
+        #expect(try await club.json("members", "show", "U1").first?["level"] as? String == "gold")
+    }
+
+    @Test(
+        "Two people under one number are named with both rows",
+        arguments: [
+            ([], "and counts instead of this one"), (["--merge"], "this one counts for username, phone"),
+            (["--overwrite"], "and counts where the two differ"), (["--dry-run"], "and counts instead of this one"),
+        ]
+    )
+    func twoPeople(_ options: [String], _ counts: String) async throws {
+        let text = "userId,username,phone\n770001,Ann Berg,1\n770002,Bo Lind,2\n770001,Tom Berg,3\n"
+        let file = try club.scratch.write(text, to: "two.csv")
+        let outcome = try await club.run(["import", file] + options)
+        #expect(outcome.status == 0)
+        let line = outcome.output.split(separator: "\n").first { $0.contains("row 4: ") } ?? ""
+        #expect(line.contains("note: row 2 has the same identifier") && line.contains(counts), "\(outcome.output)")
+        let other = try ClubTool()
+        let rows = try await other.run(["import", file, "--json"] + options).objects
+        let notes = rows.filter { $0["row"] as? Int == 4 }.compactMap { $0["notes"] as? [String] }
+        #expect(notes.first?.first?.contains(counts) == true)
+        #expect(try report(rows)["noted"] as? Int == 1)
+    }
+
+    @Test("Who was erased stays away, and whoever has the identifier then is taken")
+    func erasedOnce() async throws {
+        let file = try club.scratch.write("userId,username\nU1,From Sheet\n", to: "reuse.csv")
+        for remove in ["erase", "delete"] {
+            _ = try await club.json("members", "add", "U1")
+            _ = try await club.run("members", remove, "U1", "--yes")
+            let away = try await club.json("import", file, "--merge", "--overwrite")
+            #expect(away.first?["outcome"] as? String == "skipped")
+            #expect((away.first?["reason"] as? String)?.contains("'members add'") == true)
+            _ = try await club.json("members", "add", "U1", "--name", "New")
+            let taken = try await club.json("import", file, "--merge", "--overwrite")
+            #expect(taken.first?["outcome"] as? String == "changed")
+            #expect(try await club.json("members", "show", "U1").first?["username"] as? String == "From Sheet")
+        }
+    }
+
     @Test func whatBecomesOfColumnsIsTold() async throws {
         let file = try club.scratch.write("Card,Whole name,Town\nM-1,Anna,Ulm\n", to: "list.csv")
         let note = "no column is the member's name"

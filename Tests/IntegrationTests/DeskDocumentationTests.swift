@@ -1,3 +1,4 @@
+import ClubKit
 import Foundation
 import TestSupport
 import Testing
@@ -38,5 +39,13 @@ struct DeskDocumentationTests {
         #expect(cards.filter { $0["blocked"] != nil }.compactMap { $0["id"] as? String } == ["04A1B2C3D4E580"])
         #expect(Set(cards.compactMap { $0["id"] as? String }) == ["U77", "04A1B2C3D4E580", "04D2C3B4A59680"])
         #expect(FileManager.default.fileExists(atPath: scratch.file("club.sqlite")))
+    }
+
+    @Test("It has every name of what the club keeps itself")
+    func columns() throws {
+        let text = try Page.text("Documentation/desk.md")
+        for column in StandingColumn.allCases {
+            for names in column.names.split(separator: "\n") { #expect(text.contains("| \(names) |"), "\(names)") }
+        }
     }
 }

@@ -31,6 +31,25 @@ struct FieldArgument: Sendable, Hashable {
                 name.isEmpty ? "A field needs a name." : "'\(name)' is reserved and cannot be a custom field's name."
             )
         }
+        if let kept = StandingColumn.named(name) {
+            throw ValidationError(
+                """
+                '\(name)' would look like \(kept.caption.words), and be without effect: 'clubctl members \
+                \(kept.command)' is for that. A field of your own needs another name.
+                """
+            )
+        }
+        if BirthdayText.isName(name) { try readBirthday() }
+    }
+
+    /// A birthday, in whatever form it is written, as it is kept.
+    private mutating func readBirthday() throws {
+        let written = value?.cellText ?? text
+        guard value != .null, !written.isEmpty else { return }
+        switch BirthdayText.normalised(written) {
+        case .success(let kept): (value, text) = (.string(kept), "")
+        case .failure(let fault): throw ValidationError("'\(name)': \(BirthdayText.advice(fault)).")
+        }
     }
 
     static func isUsable(_ name: String) -> Bool {

@@ -40,7 +40,9 @@ struct MemberLine: Encodable, Sendable {
             ("last visit", LocalTime.lastVisit(of: member)),
         ]
         for (name, value) in member.fields.sorted(by: { $0.key < $1.key }) {
-            rows.append((name, value.cellText ?? "-"))
+            // From a time when a field could have such a name.
+            let isMistakable = StandingColumn.named(name) != nil || rows.contains { $0.0 == name }
+            rows.append((isMistakable ? "own field '\(name)', without effect" : name, value.cellText ?? "-"))
         }
         if let reason = details.blocked { rows.append(("blocked", reason.isEmpty ? "yes" : reason)) }
         if let expires = details.expires {

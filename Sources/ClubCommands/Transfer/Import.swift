@@ -23,10 +23,12 @@ struct Import: DatabaseCommand {
             that cannot be read at all. An interrupted import (130) has whole rows; the same command does the rest.
 
             JSON: for each row event "row", row (line or element of the file), userId, outcome (created, changed, \
-            kept, skipped, malformed), changes and conflicts (field, stored, imported; of a club's file also $state, \
-            $blocked, $expires as ISO 8601, $visitsBought, $notes, $tags as a list, $mergedInto), \
-            record (card, visit, undo, erasure, audit: what other rows of a club's file are), column and reason (what is wrong); then event "report" with file, \
-            format, dryRun, columns (column, field), total, created, changed, kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), notes; if it was \
+            kept, skipped, malformed), changes and conflicts (field, stored, imported; also \
+            $blocked, $expires as ISO 8601, $visitsBought, $visitsLeft, $notes, $tags and $cards as lists, and of a \
+            club's file $state and $mergedInto), \
+            record (card, visit, undo, erasure, audit: what other rows of a club's file are), column and reason (what is wrong), notes (what to know of a row that is right, as that another one has the same \
+            identifier); then event "report" with file, \
+            format, dryRun, columns (column, field), total, created, changed, kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), noted (rows with notes), notes (on the file); if it was \
             interrupted, event "interrupted" with file, rows.
 
             EXAMPLES
@@ -52,7 +54,9 @@ struct Import: DatabaseCommand {
             discussion: """
                 FIELD is userId, username (the name), timeStampAdded, numVisits, timeStampOfLastVisit, or the name of a \
                 custom field. A column that is not mapped and has none of these names becomes a custom field; passId is \
-                the userId where there is none.
+                the userId where there is none. A column that is named for what the club keeps itself, as blocked, \
+                status, expires, visitsLeft, tags, cards or notes, in English, German, Chinese or Arabic, is that, \
+                and so is one that is mapped to such a name.
 
                 userId:FORM reads the numbers that another reader printed, as userId:8H10D: the member is found by a \
                 tap of the card. 'readerctl uid --from NUMBER' tells which form a list has; behind 8H10D, 14H17D or hex \
@@ -105,7 +109,7 @@ struct Import: DatabaseCommand {
                     "columns": report.columns, "total": report.total, "created": report.created,
                     "changed": report.changed, "kept": report.kept, "conflicting": report.conflicting,
                     "skipped": report.skipped, "malformed": report.malformed, "records": report.records,
-                    "newRecords": report.newRecords, "notes": report.notes,
+                    "newRecords": report.newRecords, "noted": report.noted, "notes": report.notes,
                 ],
                 text: text
             )
@@ -196,10 +200,14 @@ private struct ImportText {
     var text: String {
         var lines = [report.dryRun ? "\(name) would be imported like this; nothing was changed." : name]
         for column in report.columns where column.field != column.column {
-            lines.append("  column '\(column.column.onOneLine)' " + (column.field.map { "is \($0)" } ?? "is left out"))
+            let kept = column.field.flatMap { field in StandingColumn.allCases.first { $0.caption.field == field } }
+            let meaning = kept.map { "is \($0.caption.words), as of 'members \($0.command)'" }
+            lines.append(
+                "  column '\(column.column.onOneLine)' " + (meaning ?? column.field.map { "is \($0)" } ?? "is left out")
+            )
         }
         let base = MembershipUser.CodingKeys.allCases.map(\.rawValue)
-        let custom = report.columns.compactMap(\.field).filter { !base.contains($0) }
+        let custom = report.columns.compactMap(\.field).filter { !base.contains($0) && !$0.hasPrefix("$") }
         if !custom.isEmpty { lines.append("  custom fields: " + custom.joined(separator: ", ").onOneLine) }
         let isNamed = report.columns.contains { $0.field == "username" || $0.column == "username" }
         if !report.columns.isEmpty, !isNamed {
@@ -227,6 +235,7 @@ private struct ImportText {
         if report.conflicting > 0 { counts.append(("conflicts", report.conflicting, "the club's value stays")) }
         if report.skipped > 0 { counts.append(("skipped", report.skipped, "")) }
         if report.malformed > 0 { counts.append(("malformed", report.malformed, "")) }
+        if report.noted > 0 { counts.append(("with a note", report.noted, "look at them")) }
         return counts
     }
 
@@ -249,6 +258,7 @@ private struct ImportText {
             let (stored, imported) = (cell(conflict.stored), cell(conflict.imported))
             text += "; \(conflict.field) is '\(stored)' here, '\(imported)' in the file"
         }
+        text += row.notes.map { "; note: \($0)" }.joined()
         return text.onOneLine
     }
 }

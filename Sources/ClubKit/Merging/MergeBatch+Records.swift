@@ -65,7 +65,7 @@ extension MergeBatch {
             facts.join(said)
             // The state of scenarios may be here of somebody of whom nothing else is.
             if let erasure = facts.erasure { try transaction.events.forget(of: userID, as: erasure) }
-            if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedReason) }
+            if facts.erasure != nil, !facts.exists { return .skipped(Self.erasedRecordReason) }
             if facts.overfull != nil { return .skipped(Self.overfullReason) }
             let joinedTo = try SystemValues(facts).mergedInto ?? cardHolder(of: userID)
             if try isTooMany(userID, joinedTo: joinedTo) { return .skipped(Self.joinedReason) }
@@ -120,7 +120,7 @@ extension MergeBatch {
         try check(card.stamp.time)
         for identifier in [cardID, userID] {
             if let erasure = try erasure(of: identifier), card.stamp.time <= erasure.time {
-                return .skipped(Self.erasedReason)
+                return .skipped(Self.erasedRecordReason)
             }
         }
         for identifier in mode == .addOnly ? [userID, cardID] : [] {
@@ -270,7 +270,7 @@ extension MergeBatch {
         var row = try db.members.row(userID: userID)
         if let row, isKept(row) { return .kept }
         let facts = try facts(of: row, userID)
-        if facts.erasure != nil, !facts.isAlive(born: visit.born) { return .skipped(Self.erasedReason) }
+        if facts.erasure != nil, !facts.isAlive(born: visit.born) { return .skipped(Self.erasedRecordReason) }
         // It is part of the total already.
         if facts.hasRemoved(visit.stamp, born: visit.born) { return .kept }
         if row == nil {
@@ -349,7 +349,7 @@ extension MergeBatch {
             if let row, isKept(row) { throw ImportVerdict.kept }
             let facts = try facts(of: row, key.text)
             if facts.erasure != nil, !facts.isAlive(born: born ?? stamp.time) {
-                throw ImportVerdict.skipped(Self.erasedReason)
+                throw ImportVerdict.skipped(Self.erasedRecordReason)
             }
         } else if mode == .addOnly, try !isNew(SubjectKey(kind, subject.text)) {
             throw ImportVerdict.kept

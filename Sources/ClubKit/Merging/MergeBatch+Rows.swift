@@ -11,7 +11,23 @@ extension MergeBatch {
         // Looking members up by what stands for their identifiers needs strings.
         let isDirect = transaction.device.key == nil && !hasErasures && !hasCards && !hasJoined
         let rest = isDirect ? try insertUnknown(batch, &verdicts) : Array(batch.rows.indices)
-        for index in rest { verdicts[index] = try apply(batch.member(batch.rows[index]), isUntyped: batch.isUntyped) }
+        var members: [Int: Int64] = [:]
+        var noted: [Int: [String]] = [:]
+        for index in rest {
+            let member = batch.member(batch.rows[index])
+            notes = []
+            verdicts[index] = try apply(member, isUntyped: batch.isUntyped)
+            if !notes.isEmpty { noted[index] = notes }
+            // Only by way of a card are two identifiers of one member.
+            if hasCards, let id = try target(of: member.userId)?.id { members[index] = id }
+        }
+        for (index, row) in batch.rows.enumerated() {
+            let id = batch.bytes[row.userId.range]
+            if let twin = progress.seen.add(id, members[index], row.row, verdicts[index]) {
+                noted[index, default: []].append(twin.note(on: verdicts[index], mode))
+            }
+        }
+        for (index, notes) in noted { verdicts[index] = .noted(verdicts[index], notes) }
         return verdicts
     }
 
@@ -33,7 +49,7 @@ extension MergeBatch {
         for index in batch.orderOfIdentifiers() {
             let row = batch.rows[index]
             // Of a member's rows the first counts, so what comes behind one that waits has to wait too.
-            let isBehind = mode == .overwrite && rest.last.map { batch.isSameIdentifier(batch.rows[$0], row) } == true
+            let isBehind = rest.last.map { batch.isSameIdentifier(batch.rows[$0], row) } == true
             guard !isBehind, batch.mayBePlain(row) else {
                 rest.append(index)
                 continue
@@ -67,46 +83,82 @@ extension MergeBatch {
         guard let userID = transaction.device.identifier(imported: row.userId) else {
             return .skipped(Self.otherKeyReason)
         }
-        guard try erasure(of: userID) == nil else { return .skipped(Self.erasedReason) }
-        guard let target = try target(of: userID) else {
-            let facts = row.facts(believedUpTo: limit)
+        let target = try target(of: userID)
+        let erasure = try erasure(of: userID)
+        // Whoever is there again is somebody else, and has what files tell of them.
+        if target?.exists != true, erasure != nil { return .skipped(Self.erasedReason) }
+        guard let target else {
+            var facts = row.facts(believedUpTo: limit)
+            if let standing = row.standing {
+                try join(standing, of: row, into: &facts)
+                try sell(standing, of: row, &facts, isNew: true)
+            }
             let id = try transaction.members.insert(userID, facts, joined: &joined)
             progress.noteCreated(id)
             note(facts.latestTime)
+            if let cards = row.standing?.cards, !cards.isEmpty, let target = try db.members.row(id: id) {
+                _ = try give(cards, to: target)
+            }
             return .created
         }
         let said = (row.username, row.fields)
+        let standing = row.standing?.without(target.member.fields)
+        func conflicts(with shown: MemberRow, _ facts: MemberFacts?) throws -> [FieldDifference] {
+            let values = Self.conflicts(of: said, with: shown.member, isUntyped: isUntyped)
+            guard let standing else { return values }
+            return try values + self.conflicts(of: standing, with: shown, facts ?? shown.facts())
+        }
         if mode == .addOnly, target.exists {
-            return .of(conflicts: Self.conflicts(of: said, with: target.member, isUntyped: isUntyped))
+            if let standing { _ = try give(standing.cards, to: target, isTried: true) }
+            return .of(conflicts: try conflicts(with: target, nil))
         }
         let before = try target.facts()
-        guard before.erasure == nil else { return .skipped(Self.erasedReason) }
+        guard target.exists || before.erasure == nil else { return .skipped(Self.erasedReason) }
+        if let end = [erasure, before.erasure].compactMap(\.self).max(), row.isKnown(toBeBefore: end) {
+            return .skipped(Self.formerReason)
+        }
         let row = try withoutVisitsOfOthers(row, target)
         var facts = before
-        let told = row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit)
+        let read = row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit)
+        let told = read.told(again: before)
+        if told.claims.isEmpty, !read.claims.isEmpty { notes.append(Self.formerTotalNote) }
         if mode == .overwrite, target.exists {
             facts.join(told.withoutValues)
-            try overwrite(row, target, &facts, isUntyped)
+            try overwrite(row, standing, target, &facts, isUntyped)
         } else {
             facts.join(told)
+            if let standing { try join(standing, of: row, into: &facts) }
         }
+        if let standing { try sell(standing, of: row, &facts, isNew: false) }
         guard facts.exists else { return .skipped(Self.deletedReason) }
         // More would be taken by no other device either.
         if facts.overfull != nil { return .skipped(Self.overfullReason) }
         note(facts.latestTime)
-        guard facts != before else {
-            return .of(conflicts: Self.conflicts(of: said, with: target.member, isUntyped: isUntyped))
+        if facts != before {
+            touch(target)
+            try transaction.members.save(facts, of: target.id, joined: &joined)
         }
-        touch(target)
-        try transaction.members.save(facts, of: target.id, joined: &joined)
-        guard let after = try db.members.row(id: target.id) else { return .kept }
+        guard let after = facts == before ? target : try db.members.row(id: target.id) else { return .kept }
+        let cards = standing?.cards ?? []
+        let hasNewCards = try give(cards, to: after)
         guard target.exists else {
             progress.noteCreated(target.id)
             return .created
         }
-        let changes = Self.changes(from: target.member, to: after.member)
-        noteNews(of: target, changes.map(\.field))
-        return .of(changes, conflicts: Self.conflicts(of: said, with: after.member, isUntyped: isUntyped))
+        guard facts != before || hasNewCards else { return .of(conflicts: try conflicts(with: target, before)) }
+        var changes = Self.changes(from: target.member, to: after.member)
+        if standing != nil { changes += Self.standing(from: before, to: facts) }
+        if hasNewCards {
+            changes.append(FieldDifference("$cards", stored: nil, imported: .array(cards.map { .string($0) })))
+        }
+        if before.erasure == nil {
+            noteNews(of: target, changes.map(\.field))
+        } else if !changes.isEmpty {
+            // An entry on a merge would lose their name, as one of who was erased.
+            let names = changes.map { FieldValue.string($0.field) }
+            try transaction.audit(.edited, of: target.member.userId, context, detail: ["fields": .array(names)])
+        }
+        return .of(changes, conflicts: try conflicts(with: after, facts))
     }
 
     /// Takes note of a member's row, of which later rows of the same member overwrite nothing.
@@ -119,6 +171,7 @@ extension MergeBatch {
     /// the member again.
     private mutating func overwrite(
         _ row: ImportedMember,
+        _ standing: Standing?,
         _ target: MemberRow,
         _ facts: inout MemberFacts,
         _ isUntyped: Bool
@@ -131,6 +184,7 @@ extension MergeBatch {
         for (name, value) in row.fields where !Self.isSame(facts.value(name), value, isUntyped) {
             facts.set(name, value, try overwriteStamp())
         }
+        if let standing { try overwrite(standing, &facts) }
     }
 
     /// The row without the visits of others: for a member to whom others were joined, a file contains the total of all,
@@ -161,7 +215,10 @@ extension MergeBatch {
 
 extension ImportedMember {
     /// The later of the latest visit and the creation, at which the row counts as recorded.
-    private var time: Int64 { max(lastVisitAt ?? 0, addedAt ?? 0) }
+    fileprivate var time: Int64 { max(lastVisitAt ?? 0, addedAt ?? 0) }
+
+    /// Whether it states a time, which is before that of an erasure: it is of who was erased.
+    func isKnown(toBeBefore erasure: Stamp) -> Bool { time > 0 && Stamp.legacy(at: time).time <= erasure.time }
 
     /// The facts that the row contains, the same wherever it is imported.
     ///
@@ -200,6 +257,10 @@ extension ImportedMember {
     }
 }
 
+extension ImportedMember {
+    func stamp(believedUpTo limit: Int64) -> Stamp { .legacy(at: time, believedUpTo: limit) }
+}
+
 extension ImportBatch.Row {
     func stamp(believedUpTo limit: Int64) -> Stamp {
         .legacy(at: max(lastVisitAt ?? 0, addedAt ?? 0), believedUpTo: limit)
@@ -223,8 +284,10 @@ extension ImportBatch {
         bytes[one.userId.range].elementsEqual(bytes[other.userId.range])
     }
 
-    /// Whether the row's identifier is a plain one. Whether it is usable was looked at when the row was read.
+    /// Whether the row's identifier is a plain one, and it states values alone. Whether it is usable was looked at when
+    /// the row was read.
     func mayBePlain(_ row: Row) -> Bool {
+        guard standings[row.row] == nil else { return false }
         let mark: [UInt8] = [0x69, 0x64, 0x3A]
         return !bytes[row.userId.range].starts(with: mark)
     }

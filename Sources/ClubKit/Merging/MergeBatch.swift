@@ -40,6 +40,9 @@ struct MergeBatch {
     /// The names of the values of members who were there that this batch has changed, by row, for the audit log.
     var news: [Int64: Set<String>] = [:]
 
+    /// What a person has to know of the row that was merged last.
+    var notes: [String] = []
+
     /// Whether nothing can be learnt of a member from their identifier alone.
     var hasCards: Bool
     var hasErasures: Bool
@@ -269,8 +272,21 @@ struct MergeBatch {
         return stored.normalized == imported.normalized || (isUntyped && stored.cellText == imported.cellText)
     }
 
-    static let erasedReason = "This person was erased here, and does not come back by way of a file."
-    static let deletedReason = "This member was deleted later than the row tells of."
+    static let erasedReason = """
+        Whoever had this identifier was erased here, and does not come back by way of a file. If it is somebody else's \
+        now, add them with 'members add'; then the same file is taken.
+        """
+    static let formerReason = """
+        It tells of a time before whoever had this identifier was erased, and so of that person. What is true of the \
+        member who has it now can be entered with 'members edit'.
+        """
+    static let formerTotalNote =
+        "the total is of a time before this member was deleted here, and does not count any more"
+    static let erasedRecordReason = "This person was erased here, and does not come back by way of a file."
+    static let deletedReason = """
+        This member was deleted later than the row tells of. If that was a mistake, 'members add' brings them back; \
+        then the same file is taken.
+        """
     static let otherKeyReason =
         "The identifier was hidden under another key. Give the key with which the file was made."
     static let addOnlyReason =

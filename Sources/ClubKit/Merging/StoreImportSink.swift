@@ -140,6 +140,8 @@ struct MergeProgress: Sendable {
     var audited: Set<Int64> = []
     /// The members of whom a row was overwritten, or would have been (see ``MergeMode/overwrite``).
     var overwritten: Set<Int64> = []
+    /// Whose rows were seen, of a file in which two rows may be of one member.
+    let seen = SeenRows()
 
     mutating func noteCreated(_ id: Int64) { noteCreated(id...id, count: 1) }
 

@@ -18,6 +18,15 @@ struct CSVRowMapper: Sendable {
     /// The columns of custom fields in the order of their names, each with `"name":`.
     private let custom: [(index: Int, prefix: [UInt8])]
 
+    /// Those of what the club keeps besides, with their names in the file.
+    private var standing: [(index: Int, column: StandingColumn, name: String)] = []
+
+    /// Those of custom fields that hold birthdays, with the names of the fields.
+    private var birthdays: [(index: Int, name: String)] = []
+
+    /// The order of the numbers of dates.
+    var dateOrder: DateOrder?
+
     /// Fields that a row must have at least: up to the last base value. Spreadsheets leave out empty ones at the end.
     private let fewest: Int
 
@@ -34,7 +43,9 @@ struct CSVRowMapper: Sendable {
             case .timeStampOfLastVisit: lastVisit = index
             case .custom(let name):
                 if name == "memberId" { memberId = index }
+                if BirthdayText.isName(name) { birthdays.append((index, name)) }
                 custom.append((name, index))
+            case .standing(let column): standing.append((index, column, plan.columns[index].column))
             case .nothing: break
             }
         }
@@ -101,6 +112,24 @@ struct CSVRowMapper: Sendable {
         for (index, _) in custom where index < fields.count && cell(index).contains(UInt8(ascii: "\\")) {
             if CSVCell.container(cell(index))?.hasNUL == true { throw .nul(self.name(index)) }
         }
+        func value(_ index: Int) -> FieldValue? {
+            guard index < fields.count, fields[index].count > 0, !CSVCell.isNull(cell(index)) else { return nil }
+            let text = String(decoding: CSVCell.text(cell(index)), as: UTF8.self)
+            return CSVCell.container(cell(index)) ?? .string(text)
+        }
+        var said = Standing()
+        var notes: [String] = []
+        for (index, column, name) in standing {
+            guard let value = value(index) else { continue }
+            if let note = try said.read(column, value, name: name, order: dateOrder) { notes.append(note) }
+        }
+        var kept: [Int: FieldValue] = [:]
+        for (index, name) in birthdays {
+            guard let value = value(index) else { continue }
+            let birthday = BirthdayText.kept(value, in: name, order: dateOrder)
+            if let note = birthday.note { notes.append(note) }
+            if birthday.value != value { kept[index] = birthday.value }
+        }
         var name = ImportBatch.OptionalText.absent
         if username >= 0 {
             let text = cell(username)
@@ -114,9 +143,11 @@ struct CSVRowMapper: Sendable {
                 addedAt: addedAt,
                 numVisits: numVisits,
                 lastVisitAt: lastVisitAt,
-                fields: custom.isEmpty ? nil : customFields(bytes, fields, &batch)
+                fields: custom.isEmpty ? nil : customFields(bytes, fields, kept, &batch)
             )
         )
+        batch.set(said, of: line)
+        for note in notes { batch.note(line, note) }
     }
 
     private func identifier(_ bytes: UnsafeBufferPointer<UInt8>, _ fields: [CSVReader.Field]) -> UnsafeBufferPointer<
@@ -146,6 +177,7 @@ struct CSVRowMapper: Sendable {
     private func customFields(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ fields: [CSVReader.Field],
+        _ kept: [Int: FieldValue],
         _ batch: inout ImportBatch
     ) -> ImportBatch.Text? {
         batch.text { json in
@@ -160,6 +192,8 @@ struct CSVRowMapper: Sendable {
                 let cell = UnsafeBufferPointer(rebasing: bytes[field.range])
                 if CSVCell.isNull(cell) {
                     json.append(contentsOf: "null".utf8)
+                } else if let value = kept[index] {
+                    JSONText.append(value, to: &json)
                 } else if let container = CSVCell.container(cell) {
                     JSONText.append(container, to: &json)
                 } else {

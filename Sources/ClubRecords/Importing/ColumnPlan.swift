@@ -9,6 +9,7 @@ struct ColumnPlan: Sendable {
     enum Target: Sendable, Hashable {
         case userId, username, timeStampAdded, numVisits, timeStampOfLastVisit
         case custom(String)
+        case standing(StandingColumn)
         case nothing
     }
 
@@ -117,14 +118,23 @@ struct ColumnPlan: Sendable {
         case "timeStampAdded": .timeStampAdded
         case "numVisits": .numVisits
         case "timeStampOfLastVisit": .timeStampOfLastVisit
-        default: .custom(name)
+        default: StandingColumn.named(name).map(Target.standing) ?? .custom(name)
         }
     }
 
     private mutating func add(_ name: String, meaning: String?, number: Int) {
         var target = Target.nothing
-        let meaning = meaning?.normalized
-        if let meaning {
+        var meaning = meaning?.normalized
+        if let name = meaning, let column = StandingColumn.named(name) {
+            meaning = column.caption.field
+            // Several that may keep somebody out all count, and so do tags and cards.
+            if let first = taken[column.caption.field], column.isOne {
+                notes.append("Columns \(first) and \(number) have the same meaning; the first one counts.")
+            } else {
+                taken[column.caption.field] = number
+                target = .standing(column)
+            }
+        } else if let meaning {
             if let first = taken[meaning] {
                 notes.append("Columns \(first) and \(number) have the same name or meaning; the first one counts.")
             } else if !Self.isUsable(meaning) {

@@ -44,6 +44,9 @@ package struct ImportBatch: Sendable {
     /// ``FieldValue/cellText`` is the same then is the same value: 5 is no change of "5".
     package let isUntyped: Bool
 
+    /// What is worth knowing of rows that are taken all the same, by ``Row/row``.
+    package private(set) var notes: [Int: [String]] = [:]
+
     package init(isUntyped: Bool) {
         self.isUntyped = isUntyped
     }
@@ -68,6 +71,16 @@ package struct ImportBatch: Sendable {
         rows.append(row)
     }
 
+    /// What rows state of what the club keeps besides values, by ``Row/row``.
+    package private(set) var standings: [Int: Standing] = [:]
+
+    package mutating func set(_ standing: Standing, of row: Int) {
+        if !standing.statements.isEmpty { standings[row] = standing }
+    }
+
+    /// Takes note of what a person has to know of a row, without quoting it.
+    package mutating func note(_ row: Int, _ text: String) { notes[row, default: []].append(text) }
+
     package func string(_ text: Text) -> String { String(decoding: bytes[text.range], as: UTF8.self) }
 
     package func member(_ row: Row) -> ImportedMember {
@@ -88,7 +101,8 @@ package struct ImportBatch: Sendable {
             addedAt: row.addedAt,
             numVisits: row.numVisits,
             lastVisitAt: row.lastVisitAt,
-            fields: fields
+            fields: fields,
+            standing: standings[row.row]
         )
     }
 }
@@ -116,6 +130,9 @@ package struct ImportedMember: Sendable, Hashable {
     /// The custom fields, none of which has the name of a base value or begins with `$`.
     package var fields: [String: FieldValue]
 
+    /// What else it states.
+    package var standing: Standing?
+
     package init(
         row: Int,
         userId: String,
@@ -123,7 +140,8 @@ package struct ImportedMember: Sendable, Hashable {
         addedAt: Int64? = nil,
         numVisits: Int? = nil,
         lastVisitAt: Int64? = nil,
-        fields: [String: FieldValue] = [:]
+        fields: [String: FieldValue] = [:],
+        standing: Standing? = nil
     ) {
         self.row = row
         self.userId = userId
@@ -132,6 +150,7 @@ package struct ImportedMember: Sendable, Hashable {
         self.numVisits = numVisits
         self.lastVisitAt = lastVisitAt
         self.fields = fields
+        self.standing = standing
     }
 }
 

@@ -33,6 +33,9 @@ public struct ImportReport: Sendable, Hashable, Encodable {
     /// The number of malformed rows, with the reason in ``rows``.
     public var malformed = 0
 
+    /// The number of rows, whatever became of them, that have ``ImportedRow/notes``.
+    public var noted = 0
+
     /// The number of rows of a club's file other than members: cards, visits, undoings, erasures, entries of the audit
     /// log. They count in ``total``, and in ``skipped`` and ``malformed``.
     public var records = 0
@@ -89,6 +92,10 @@ public struct ImportedRow: Sendable, Hashable, Encodable {
     /// The reason why the row was skipped or is malformed, and the remedy. It never quotes the row.
     public var reason: String?
 
+    /// What a person has to know of the row although it was read, such as that another row is of the same member, or
+    /// that a value has no effect. They never quote the row.
+    public var notes: [String] = []
+
     /// The kind of record in a club's file, other than a member: `card`, `visit`, `undo`, `erasure` or `audit`.
     public var record: String?
 
@@ -107,7 +114,9 @@ public struct ImportedRow: Sendable, Hashable, Encodable {
     }
 
     /// Whether a person should review it.
-    public var needsAttention: Bool { outcome == .malformed || outcome == .skipped || !conflicts.isEmpty }
+    public var needsAttention: Bool {
+        outcome == .malformed || outcome == .skipped || !conflicts.isEmpty || !notes.isEmpty
+    }
 }
 
 /// A value on which a file and the club differ.

@@ -88,12 +88,15 @@ package struct MemberImport {
         for (index, one) in batch.rows.enumerated() {
             take(&faults, before: one.row, &report)
             let verdict = verdicts[index]
-            if row == nil, verdict == .created || verdict == .kept {
+            let notes = batch.notes[one.row] ?? []
+            if row == nil, notes.isEmpty, verdict == .created || verdict == .kept {
                 // Nobody wants to know more of it.
                 report.total += 1
                 if verdict == .created { report.created += 1 } else { report.kept += 1 }
             } else {
-                add(ImportedRow(row: one.row, userId: batch.string(one.userId), verdict), &report)
+                var imported = ImportedRow(row: one.row, userId: batch.string(one.userId), verdict)
+                imported.notes.insert(contentsOf: notes, at: 0)
+                add(imported, &report)
             }
         }
         take(&faults, before: .max, &report)
@@ -205,6 +208,7 @@ package struct MemberImport {
         case .malformed: report.malformed += 1
         }
         if !row.conflicts.isEmpty { report.conflicting += 1 }
+        if !row.notes.isEmpty { report.noted += 1 }
         if row.needsAttention {
             if report.rows.count < options.keptRows { report.rows.append(row) } else { report.omittedRows += 1 }
         }
@@ -258,6 +262,9 @@ extension ImportedRow {
                 conflicts: conflicts
             )
         case .skipped(let reason): self.init(row: row, userId: userId, outcome: .skipped, reason: reason)
+        case .noted(let verdict, let notes):
+            self.init(row: row, userId: userId, verdict)
+            self.notes = notes
         }
     }
 }
@@ -320,4 +327,6 @@ package enum ImportVerdict: Sendable, Hashable {
     case merged(changes: [FieldDifference], conflicts: [FieldDifference])
     /// The row must not be taken; why, for a person.
     case skipped(String)
+    /// One of the others, with what a person has to know besides.
+    indirect case noted(ImportVerdict, [String])
 }

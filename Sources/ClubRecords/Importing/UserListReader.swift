@@ -9,6 +9,10 @@ struct UserListReader: RowReader {
     private(set) var columns: [ImportReport.Column] = []
     private var seen: Set<String> = []
     private var hasUnusableKeys = false
+    /// What keys mean of what the club keeps besides values.
+    private var known: [String: StandingColumn?] = [:]
+    /// The order of the numbers of dates.
+    var dateOrder: DateOrder?
 
     init(_ source: any ByteSource, mappings: [ColumnMapping] = []) throws(TransferError) {
         map = try ColumnPlan.map(mappings, file: source.path)
@@ -55,24 +59,48 @@ struct UserListReader: RowReader {
         guard case .object(let object) = value else { throw RowFault(nil, "expected an object, '{…}'") }
         let passIsUser = !object.keys.contains { (map[$0] ?? $0) == "userId" }
         var values: [String: FieldValue] = [:]
+        var said = Standing()
+        var notes: [String] = []
         // Sorted, so that of two keys with one meaning always the same one counts.
         for (key, value) in object.sorted(by: { $0.key < $1.key }) {
             let meaning = ColumnPlan.meaning(of: key, map, passIsUser: passIsUser)?.normalized
             note(key, meaning)
+            if let meaning, let column = column(meaning) {
+                if let note = try said.read(column, value.normalized, name: key, order: dateOrder) {
+                    notes.append(note)
+                }
+                continue
+            }
             guard let meaning, ColumnPlan.isUsable(meaning), values[meaning] == nil || map[key] != nil else { continue }
             values[meaning] = value.normalized
+            guard BirthdayText.isName(meaning) else { continue }
+            let birthday = BirthdayText.kept(value.normalized, in: key, order: dateOrder)
+            values[meaning] = birthday.value
+            if let note = birthday.note { notes.append(note) }
         }
         if let numbers, let text = Self.text(values["userId"] ?? .null).map(Self.trimmed), !text.isEmpty {
             values["userId"] = .string(try numbers.userId(text))
         }
-        return try Self.row(number, values, &batch)
+        let row = try Self.row(number, values, &batch)
+        batch.set(said, of: number)
+        for note in notes { batch.note(number, note) }
+        return row
+    }
+
+    /// The same as ``StandingColumn/named(_:)``, looked up once for each key.
+    private mutating func column(_ meaning: String) -> StandingColumn? {
+        if let column = known[meaning] { return column }
+        let column = StandingColumn.named(meaning)
+        if known.count < 256 { known[meaning] = .some(column) }
+        return column
     }
 
     private mutating func note(_ key: String, _ meaning: String?) {
         guard columns.count < 256, seen.insert(key).inserted else { return }
         let isUsable = meaning.map(ColumnPlan.isUsable) ?? true
         if !isUsable { hasUnusableKeys = true }
-        columns.append(ImportReport.Column(column: key, field: isUsable ? meaning : nil))
+        let field = meaning.flatMap { column($0) }.map(\.caption.field) ?? meaning
+        columns.append(ImportReport.Column(column: key, field: isUsable ? field : nil))
     }
 
     static func row(

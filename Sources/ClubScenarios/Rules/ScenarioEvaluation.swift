@@ -252,8 +252,7 @@ extension ScenarioEvaluation {
 
     /// The birthday that a field of the member contains, or `nil` if it contains none.
     func birthday(_ field: String) -> Birthday? {
-        guard case .string(let text) = attempt.member?.fields[field] else { return nil }
-        return Birthday(text)
+        attempt.member?.fields[field].flatMap(Birthday.init)
     }
 }
 
@@ -270,8 +269,17 @@ package struct Birthday: Equatable {
         return isNear(calendar.local(ScenarioTime.microseconds(date)).day, before: 0, after: 0)
     }
 
-    /// Reads `YYYY-MM-DD` or `MM-DD`; `nil` for anything else, and for a day that there is not.
-    package init?(_ text: String) {
+    /// Reads a birthday in any form that can mean one day only (see ``BirthdayText``); `nil` for anything else, and for a
+    /// day that there is not.
+    package init?(_ value: FieldValue) {
+        guard let text = value.cellText else { return nil }
+        let kept = Self(kept: text) ?? (try? BirthdayText.normalised(text).get()).flatMap(Self.init(kept:))
+        guard let kept else { return nil }
+        self = kept
+    }
+
+    /// Reads `YYYY-MM-DD` or `MM-DD`.
+    private init?(kept text: String) {
         let bytes = Array(text.utf8)
         let dash = UInt8(ascii: "-")
         // A year with a 29 February, for a day without a year.

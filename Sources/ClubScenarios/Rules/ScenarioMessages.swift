@@ -71,7 +71,7 @@ extension ScenarioEvaluation {
                 return "The member has no field \"\(name)\" that tells the birthday."
             }
             guard let birthday = birthday(field), let next = birthday.nextBeginning(after: local.day, before: before)
-            else { return "The field \"\(name)\" is no date of the form YYYY-MM-DD or MM-DD." }
+            else { return "The field \"\(name)\" is no day, such as 2001-05-17 or 05-17." }
             let days = next - local.day
             return "It happens around the birthday, next in \(days) day\(days == 1 ? "" : "s")."
         case .tagged(let tag): return "The tag \"\(PlainText.line(tag))\" is missing."

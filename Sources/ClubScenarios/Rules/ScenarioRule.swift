@@ -40,7 +40,8 @@ public indirect enum ScenarioRule: Sendable, Hashable {
     /// The current time is in one of these.
     case openingHours([OpeningHours])
     /// The current day is between that many days before and after the member's birthday, at most 366 days, which a
-    /// custom field holds as `YYYY-MM-DD` or `MM-DD`. A birthday on 29 February is on the 28th in other years.
+    /// custom field holds as `YYYY-MM-DD` or `MM-DD`, or in another form that can mean one day only. A birthday on
+    /// 29 February is on the 28th in other years.
     case birthday(field: String, daysBefore: Int, daysAfter: Int)
     /// The member has that tag.
     case tagged(String)

@@ -13,7 +13,8 @@ public struct VisitorScenes: Sendable {
     /// Every which visit is greeted as a milestone.
     public static let milestone = 10
 
-    /// The custom field in which a member's birthday stands, as `YYYY-MM-DD` or `MM-DD`.
+    /// The custom field in which a member's birthday stands, as `YYYY-MM-DD` or `MM-DD`, or in
+    /// another form that can mean one day only.
     public static let birthdayField = "birthday"
 
     /// Creates the scenes of a theme.
@@ -156,10 +157,7 @@ public struct VisitorScenes: Sendable {
     }
 
     private func isBirthday(_ member: Member?, at date: Date) -> Bool {
-        guard case .string(let text)? = member?.fields[Self.birthdayField], let birthday = Birthday(text) else {
-            return false
-        }
-        return birthday.isToday(date, in: timeZone)
+        member?.fields[Self.birthdayField].flatMap(Birthday.init)?.isToday(date, in: timeZone) ?? false
     }
 
     // MARK: The list of taps

@@ -12,8 +12,8 @@ import Testing
         club = try await openClub(.test(.file(path: directory.file())))
         _ = try await club.receive(tap("U1", name: "Ann, \"A\""))
         _ = try await club.receive(tap("U1", at: 60.25))
-        try await club.add(Member(userId: "+49 30", username: "=1+1", fields: ["level": 3, "note": "a\nb"]))
-        let list = #"[{"userId":"U3","username":null,"timeStampAdded":1788256800,"note":null,"tags":["x","y"]}]"#
+        try await club.add(Member(userId: "+49 30", username: "=1+1", fields: ["level": 3, "memo": "a\nb"]))
+        let list = #"[{"userId":"U3","username":null,"timeStampAdded":1788256800,"memo":null,"teams":["x","y"]}]"#
         try await club.importMembers(from: directory.write(list, to: "list.musrl"))
         try await club.add(Member(userId: "gone"))
         try await club.delete("gone")
@@ -33,7 +33,7 @@ import Testing
     @Test func writesCSV() async throws {
         #expect(
             try await export(.csv) == """
-                userId,username,timeStampAdded,numVisits,timeStampOfLastVisit,level,note,tags
+                userId,username,timeStampAdded,numVisits,timeStampOfLastVisit,level,memo,teams
                 U1,"Ann, ""A\""",1788256800,2,1788256860.25,,,
                 "'+49 30","'=1+1",1788256800,0,0,3,"a
                 b",
@@ -52,7 +52,7 @@ import Testing
         #expect(list[1]["username"] as? String == "=1+1")
         #expect(list[1]["level"] as? Int == 3)
         #expect(list[2]["username"] is NSNull)
-        #expect(list[2]["tags"] as? [String] == ["x", "y"])
+        #expect(list[2]["teams"] as? [String] == ["x", "y"])
         // As the original library reads it.
         let users = try JSONDecoder().decode([MembershipUser].self, from: Data(text.utf8))
         #expect(users.map(\.userId) == ["U1", "+49 30", "U3"])
@@ -96,7 +96,7 @@ import Testing
             #expect(members.map(\.username) == [.string("Ann, \"A\""), .string("=1+1"), .null])
             #expect(members.map(\.addedAt) == Array(repeating: 1_788_256_800_000_000, count: 3))
             #expect(members[0].lastVisitAt == 1_788_256_860_250_000)
-            #expect(members[2].fields == ["note": .null, "tags": ["x", "y"]])
+            #expect(members[2].fields == ["memo": .null, "teams": ["x", "y"]])
         }
     }
 

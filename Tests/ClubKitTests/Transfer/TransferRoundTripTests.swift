@@ -23,7 +23,7 @@ import Testing
     func fullClub(_ name: String = "full.sqlite", seed: UInt64 = 21) async throws -> Club {
         let club = try await openClub(.test(.file(path: directory.file(name))))
         var random = SeededNumbers(seed: seed)
-        let names = ["level", "note", "Straße", "a b", "=f", "tags"]
+        let names = ["level", "memo", "Straße", "a b", "=f", "teams"]
         for number in 1...40 {
             var member = Member(
                 userId: number.isMultiple(of: 7) ? "+49 \(number)" : "U\(number)",
