@@ -8,6 +8,8 @@ extension MergeBatch {
     /// Merges rows, most of which create members in a file that is imported for the first time.
     mutating func apply(_ batch: ImportBatch) throws -> [ImportVerdict] {
         var verdicts = [ImportVerdict](repeating: .kept, count: batch.count)
+        // Of hidden identifiers nobody sees the zeros.
+        if transaction.device.key == nil { try progress.zeros.load(db) }
         // Looking members up by what stands for their identifiers needs strings.
         let isDirect = transaction.device.key == nil && !hasErasures && !hasCards && !hasJoined
         let rest = isDirect ? try insertUnknown(batch, &verdicts) : Array(batch.rows.indices)
@@ -25,6 +27,9 @@ extension MergeBatch {
             let id = batch.bytes[row.userId.range]
             if let twin = progress.seen.add(id, members[index], row.row, verdicts[index]) {
                 noted[index, default: []].append(twin.note(on: verdicts[index], mode))
+            }
+            if verdicts[index] == .created, let note = try progress.zeros.note(on: id, db, isNew: progress.hasCreated) {
+                noted[index, default: []].append(note)
             }
         }
         for (index, notes) in noted { verdicts[index] = .noted(verdicts[index], notes) }

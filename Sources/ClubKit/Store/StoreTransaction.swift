@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Glibc
+import ReaderKit
 import Synchronization
 
 final class LocalDevice: Sendable {
@@ -49,7 +50,7 @@ final class LocalDevice: Sendable {
     /// What may stand for an identifier that a person enters: first as it is, then as a reader would report it, without
     /// the blanks around it, which is also the last one, then as files spell it that were imported.
     func identifiers(_ given: String) -> [String] {
-        let trimmed = given.trimmingCharacters(in: .whitespaces)
+        let trimmed = given.trimmed
         let told = CardKey.normalised(trimmed) ?? (trimmed.isEmpty ? given : trimmed)
         let others = CardKey.spellings(told).filter { $0 != given }
         return (others.isEmpty && told == given ? [given] : [given, told] + others + [told]).map { identifier($0) }

@@ -26,11 +26,7 @@ extension Club {
         let store = try openStore("import members", path)
         let report = try await TransferQueue.run { isCancelled throws(TransferError) in
             let source = try FileSource(path, isCancelled: isCancelled)
-            var format = options.format
-            if format == nil {
-                format = try TransferFormat.detect(path: path, start: source.peek(TransferFormat.lookahead))
-            }
-            let known = format ?? .csv
+            let known = try TransferFormat.detect(source, options.format)
             let name = PlainText.line((path as NSString).lastPathComponent)
             let sink = try TransferError.of(path) { () throws(ClubError) in
                 try StoreImportSink(

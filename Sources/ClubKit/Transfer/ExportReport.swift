@@ -53,10 +53,22 @@ public struct ExportOptions: Sendable, Hashable {
     /// Whether an existing file may be replaced.
     public var overwrite: Bool
 
+    /// The delimiter of a CSV file for a spreadsheet, a character of ASCII; `nil` for the form of the original library.
+    ///
+    /// The file then begins with a byte order mark, and what a spreadsheet would change (zeros in front, long numbers,
+    /// dates) has an apostrophe in front, which an import takes away again.
+    public var spreadsheet: Character?
+
     /// Creates options.
-    public init(format: TransferFormat, columns: [String]? = nil, overwrite: Bool = false) {
+    public init(
+        format: TransferFormat,
+        columns: [String]? = nil,
+        overwrite: Bool = false,
+        spreadsheet: Character? = nil
+    ) {
         self.format = format
         self.columns = columns
+        self.spreadsheet = spreadsheet
         self.overwrite = overwrite
     }
 }

@@ -6,6 +6,10 @@ struct MemberExport {
     let format: TransferFormat
     /// The columns, or `nil` for all that there are.
     let columns: [String]?
+    /// The delimiter of a CSV file for a spreadsheet; `nil` for the form of the original library.
+    let spreadsheet: Character?
+    /// Whether times are numbers in a CSV file, as in those of the original library.
+    let isOriginal: Bool
     /// Makes the values of a member, where a class of the application has its own idea of them.
     let record: ((Member) throws -> [String: FieldValue])?
     let output: OutputFile
@@ -25,7 +29,9 @@ struct MemberExport {
         let total = try Int.fetchOne(db, sql: "SELECT count(*) FROM member WHERE status = 0") ?? 0
         let columns = try self.columns ?? FieldKey.baseNames + Self.fieldNames(db)
         var writer: any MemberWriter =
-            format == .csv ? CSVMemberWriter(columns) : UserListWriter(columns, isWhole: self.columns == nil)
+            format == .csv
+            ? CSVMemberWriter(columns, isOriginal: isOriginal, spreadsheet)
+            : UserListWriter(columns, isWhole: self.columns == nil)
         try output.write { writer.begin(&$0) }
         var rows = 0
         if let record {
@@ -92,14 +98,20 @@ enum BaseColumn: Int32, Sendable {
 struct CSVMemberWriter: MemberWriter {
     private let columns: [(name: String, base: BaseColumn?)]
     private let hasCustom: Bool
-    private var writer = CSVWriter()
+    private let isOriginal: Bool
+    private let isForSpreadsheet: Bool
+    private var writer: CSVWriter
 
-    init(_ columns: [String]) {
+    init(_ columns: [String], isOriginal: Bool, _ spreadsheet: Character?) {
+        self.isOriginal = isOriginal
+        isForSpreadsheet = spreadsheet != nil
+        writer = spreadsheet?.asciiValue.map { CSVWriter(forSpreadsheetWith: $0) } ?? CSVWriter()
         self.columns = columns.map { ($0, BaseColumn($0)) }
         hasCustom = self.columns.contains { $0.base == nil }
     }
 
     mutating func begin(_ text: inout [UInt8]) {
+        writer.begin(&text)
         writer.beginRow(&text)
         for column in columns { writer.text(column.name, marksEmpty: false, &text) }
     }
@@ -111,14 +123,25 @@ struct CSVMemberWriter: MemberWriter {
         if hasCustom, json.count > 2, case .object(let values) = try? JSONReader.value(in: json) { fields = values }
         for column in columns {
             switch column.base {
-            case .userId: writer.text(row.bytes(1), marksEmpty: false, &text)
+            case .userId: writer.identifier(row.bytes(1), &text)
             case .username:
                 if row.isNull(2) { writer.null(&text) } else { writer.text(row.bytes(2), marksEmpty: false, &text) }
-            case .timeStampAdded: writer.plain(&text) { NumberText.append(seconds: row.integer(3), to: &$0) }
+            case .timeStampAdded: time(row.integer(3), &text)
             case .numVisits: writer.plain(&text) { NumberText.append(row.integer(4), to: &$0) }
-            case .timeStampOfLastVisit: writer.plain(&text) { NumberText.append(seconds: row.integer(5), to: &$0) }
+            case .timeStampOfLastVisit: time(row.integer(5), &text)
             case nil: writer.value(fields[column.name], &text)
             }
+        }
+    }
+
+    private mutating func time(_ microseconds: Int64, _ text: inout [UInt8]) {
+        let (isOriginal, isForSpreadsheet) = (isOriginal, isForSpreadsheet)
+        writer.plain(&text) { text in
+            if isOriginal { return NumberText.append(seconds: microseconds, to: &text) }
+            let start = text.count
+            NumberText.append(date: microseconds, to: &text)
+            // For people who read it there.
+            if isForSpreadsheet, text.count > start + 10 { text[start + 10] = UInt8(ascii: " ") }
         }
     }
 
@@ -126,7 +149,8 @@ struct CSVMemberWriter: MemberWriter {
         writer.beginRow(&text)
         for column in columns {
             switch (column.base, values[column.name]) {
-            case (.userId, .string(let value)), (.username, .string(let value)):
+            case (.userId, .string(var value)): value.withUTF8 { writer.identifier($0, &text) }
+            case (.username, .string(let value)):
                 writer.text(value, marksEmpty: false, &text)
             case (.timeStampAdded, let value), (.timeStampOfLastVisit, let value):
                 writer.plain(&text) { JSONText.append(seconds: value, to: &$0) }

@@ -37,6 +37,8 @@ struct StoreExport: Sendable {
                 let export = MemberExport(
                     format: options.format,
                     columns: options.columns,
+                    spreadsheet: options.spreadsheet,
+                    isOriginal: options.spreadsheet == nil,
                     record: record,
                     output: output,
                     progress: progress

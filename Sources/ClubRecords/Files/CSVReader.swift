@@ -3,10 +3,11 @@ import Foundation
 /// Reads comma-separated values (RFC 4180) row by row, in memory that does not depend on the size of the file.
 ///
 /// It is more patient than the standard: rows end with LF, CR LF or CR, the last one also without; empty lines are
-/// skipped; there may be a byte order mark, or a line `sep=;` as Excel writes it; a quote inside a field that does not
-/// begin with one is a character like any other, as the original library writes it. Text behind a closing quote, a
-/// quote that is never closed, what is not UTF-8 and what exceeds the limits is a ``problem`` of its row: the rows
-/// behind it are read all the same. A quote that was opened and swallowed lines gives them back.
+/// skipped; there may be a byte order mark; a quote inside a field that does not begin with one is a character like any
+/// other, as the original library writes it; `="0042"`, by which programs keep a spreadsheet from changing a text, is
+/// that text. Text behind a closing quote, a quote that is never closed, what is not UTF-8 and what exceeds the limits
+/// is a ``problem`` of its row: the rows behind it are read all the same. A quote that was opened and swallowed lines
+/// gives them back.
 ///
 /// Why no library: SwiftCSV, the one that is kept up, wants the whole text in memory as a `String`, goes through it
 /// character by character, and gives up at the first fault without reporting where; white space at the beginning of
@@ -15,7 +16,10 @@ struct CSVReader: Sendable {
     struct Limits: Sendable {
         var fieldBytes = 64 * 1024
         var rowBytes = 1024 * 1024
-        var fields = 256
+        /// The same where columns are left out, such as photos.
+        var longestRowBytes = 16 * 1024 * 1024
+        /// As many as a spreadsheet has.
+        var fields = 16_384
     }
 
     struct Field: Sendable, Hashable {
@@ -37,9 +41,12 @@ struct CSVReader: Sendable {
         }
     }
 
-    let limits: Limits
+    private(set) var limits: Limits
 
     private(set) var delimiter: UInt8
+
+    /// The fields that are looked at; `nil` for all.
+    private var taken: [Bool]?
 
     private(set) var fields: [Field] = []
 
@@ -56,8 +63,8 @@ struct CSVReader: Sendable {
 
     /// Begins to read.
     ///
-    /// - Parameter delimiter: what stands between fields; `nil` takes the one of comma, semicolon and tab of which the
-    ///   first line has the most.
+    /// - Parameter delimiter: what stands between fields; `nil` finds it, and goes to the line of the column names, as
+    ///   ``findHeader(_:skipping:score:)`` does.
     /// - Throws: ``TransferError/Kind/wrongEncoding`` for UTF-16 and UTF-32.
     init(_ source: any ByteSource, delimiter: UInt8? = nil, limits: Limits = Limits()) throws(TransferError) {
         self.limits = limits
@@ -65,7 +72,34 @@ struct CSVReader: Sendable {
         window = ByteWindow(source)
         // Every other byte is zero of Latin letters in UTF-16 without a mark.
         try window.skipMark { start in start.count == 4 && start.count { $0 == 0 } >= 2 }
-        if delimiter == nil { self.delimiter = try detectDelimiter() }
+        if delimiter == nil { try findHeader() }
+    }
+
+    /// Goes to the line of the column names.
+    ///
+    /// - Parameters:
+    ///   - delimiter: what stands between fields, where somebody said so.
+    ///   - lines: so many are passed over; the names are in the first one behind them that has something in it.
+    ///   - score: how many of the names that are looked for a row has; 0 for none.
+    mutating func findHeader(
+        _ delimiter: UInt8? = nil,
+        skipping lines: Int = 0,
+        score: ([String]) -> Int = { _ in 0 }
+    ) throws(TransferError) {
+        try window.fill(upTo: ByteWindow.piece / 2)
+        let (limits, isLast) = (limits, window.isAtEnd)
+        let found = window.withBytes { bytes in
+            CSVHeader.find(UnsafeBufferPointer(bytes), isLast, limits, delimiter, skipping: lines, score)
+        }
+        window.take(found.offset)
+        nextLine = found.line
+        self.delimiter = found.delimiter
+    }
+
+    /// From now on only these columns are looked at: of others nothing is too long, and nothing no text.
+    mutating func check(only columns: [Bool]) {
+        taken = columns
+        if columns.contains(false) { limits.rowBytes = max(limits.rowBytes, limits.longestRowBytes) }
     }
 
     var offset: Int { window.offset + rowLength }
@@ -89,7 +123,10 @@ struct CSVReader: Sendable {
             case .empty: continue
             case .row:
                 check()
-                if problem == nil { for index in fields.indices where fields[index].hasPairs { joinPairs(index) } }
+                if problem == nil {
+                    for index in fields.indices where fields[index].hasPairs { joinPairs(index) }
+                    unwrapTexts()
+                }
                 return true
             case .broken(let kind, let field):
                 problem = Problem(kind: kind, field: field)
@@ -124,6 +161,21 @@ struct CSVReader: Sendable {
         fields[index].hasPairs = false
     }
 
+    /// Makes texts of the formulas that are a text, `="0042"`.
+    private mutating func unwrapTexts() {
+        let fields = fields
+        let formulas = window.withBytes { bytes in
+            let bytes = UnsafeBufferPointer(bytes)
+            return fields.indices.filter { CSVScan.isWrapped(bytes, fields[$0]) }
+        }
+        for index in formulas {
+            self.fields[index].start += 2
+            self.fields[index].count -= 3
+            self.fields[index].isQuoted = true
+            joinPairs(index)
+        }
+    }
+
     private mutating func scanRow() throws(TransferError) -> CSVScan {
         while true {
             let (isLast, delimiter, limits) = (window.isAtEnd, delimiter, limits)
@@ -154,65 +206,32 @@ struct CSVReader: Sendable {
         }
     }
 
+    private func isTaken(_ index: Int) -> Bool {
+        guard let taken else { return true }
+        return index < taken.count && taken[index]
+    }
+
     private mutating func check() {
         if fields.count > limits.fields {
             problem = Problem(kind: .tooManyFields, field: limits.fields + 1)
-        } else if let index = fields.firstIndex(where: { $0.count > limits.fieldBytes }) {
+        } else if let index = fields.indices.first(where: { fields[$0].count > limits.fieldBytes && isTaken($0) }) {
             problem = Problem(kind: .fieldTooLong, field: index + 1)
         } else if let last = fields.last {
             let length = last.start + last.count
-            let fields = fields
-            problem = window.withBytes { bytes in
+            let isPlain = window.withBytes { bytes in
                 let row = UnsafeBufferPointer(rebasing: bytes[..<length])
-                guard row.contains(0) || !row.isUTF8 else { return nil }
-                return Self.fault(UnsafeBufferPointer(bytes), fields)
+                return !row.contains(0) && row.isUTF8
+            }
+            guard !isPlain else { return }
+            for index in fields.indices where problem == nil && isTaken(index) {
+                let range = fields[index].range
+                problem = window.withBytes { bytes in
+                    let content = UnsafeBufferPointer(rebasing: bytes[range])
+                    if content.contains(0) { return Problem(kind: .nul, field: index + 1) }
+                    return content.isUTF8 ? nil : Problem(kind: .notUTF8, field: index + 1)
+                }
             }
         }
-    }
-
-    private static func fault(_ bytes: UnsafeBufferPointer<UInt8>, _ fields: [Field]) -> Problem? {
-        for (index, field) in fields.enumerated() {
-            let content = UnsafeBufferPointer(rebasing: bytes[field.range])
-            if content.contains(0) { return Problem(kind: .nul, field: index + 1) }
-            if !content.isUTF8 { return Problem(kind: .notUTF8, field: index + 1) }
-        }
-        return nil
-    }
-
-    private mutating func detectDelimiter() throws(TransferError) -> UInt8 {
-        let limits = limits
-        var line: [UInt8]?
-        while line == nil {
-            let isLast = window.isAtEnd
-            line = window.withBytes { bytes -> [UInt8]? in
-                let isEnough = isLast || bytes.count >= limits.fieldBytes
-                let length = CSVScan.line(in: UnsafeBufferPointer(bytes), isLast) ?? (isEnough ? bytes.count : nil)
-                return length.map { Array(bytes.prefix(min($0, limits.fieldBytes))) }
-            }
-            if line == nil { try window.fill() }
-        }
-        return choose(from: line ?? [])
-    }
-
-    /// The delimiter of which the first line has the most.
-    private mutating func choose(from line: [UInt8]) -> UInt8 {
-        let choices = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
-        let text = line.prefix { $0 != 0x0A && $0 != 0x0D }
-        if text.count == 5, text.starts(with: Array("sep=".utf8)), let delimiter = text.last {
-            if choices.contains(delimiter) || delimiter == UInt8(ascii: "|") {
-                window.take(line.count)
-                nextLine = 2
-                return delimiter
-            }
-        }
-        var counts = [0, 0, 0]
-        var isInQuotes = false
-        for byte in text {
-            if byte == CSVScan.quote { isInQuotes.toggle() }
-            if !isInQuotes, let index = choices.firstIndex(of: byte) { counts[index] += 1 }
-        }
-        let most = counts.max() ?? 0
-        return choices[counts.firstIndex(of: most) ?? 0]
     }
 }
 
@@ -308,6 +327,24 @@ struct CSVScan {
             let isEmpty = fields.count == 1 && fields[0].count == 0 && !fields[0].isQuoted
             return CSVScan(outcome: isEmpty ? .empty : .row, length: next, lines: innerLines + 1)
         }
+    }
+
+    /// Whether the field is a formula that is a text: `="0042"`, with two quotes for each one within.
+    static func isWrapped(_ bytes: UnsafeBufferPointer<UInt8>, _ field: CSVReader.Field) -> Bool {
+        guard field.count > 2, bytes[field.start] == UInt8(ascii: "="), bytes[field.start + 1] == quote else {
+            return false
+        }
+        let last = field.start + field.count - 1
+        guard last > field.start + 1, bytes[last] == quote else { return false }
+        var at = field.start + 2
+        while at < last {
+            if bytes[at] == quote {
+                guard at + 1 < last, bytes[at + 1] == quote else { return false }
+                at += 1
+            }
+            at += 1
+        }
+        return true
     }
 
     /// The length of the line at the beginning of the bytes, its end included; `nil` if it may go on behind them.

@@ -46,12 +46,26 @@ package enum NumberText {
         return value <= mostVisits ? .success(value) : .failure(.tooLarge)
     }
 
+    /// Without the blanks at both ends, of any kind: as ``Swift/StringProtocol/trimmed`` has it for cards and the desk.
     static func trimmed(_ text: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
         var (start, end) = (0, text.count)
-        while start < end, text[start] == 0x20 || text[start] == 0x09 { start += 1 }
-        while end > start, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
-        return UnsafeBufferPointer(rebasing: text[start..<end])
+        while start < end, isBlank(text[start]) { start += 1 }
+        while end > start, isBlank(text[end - 1]) { end -= 1 }
+        let rest = UnsafeBufferPointer(rebasing: text[start..<end])
+        guard rest.first ?? 0 >= 0x80 || rest.last ?? 0 >= 0x80 else { return rest }
+        // The first byte of a character, or the last: none, or those of other blanks.
+        let string = Substring(String(decoding: rest, as: UTF8.self))
+        let front = string.prefix(while: \.isWhitespace).utf8.count
+        guard front < rest.count else { return UnsafeBufferPointer(rebasing: rest[..<0]) }
+        var back = 0
+        for character in string.reversed() {
+            guard character.isWhitespace else { break }
+            back += character.utf8.count
+        }
+        return UnsafeBufferPointer(rebasing: rest[front..<rest.count - back])
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
     /// The value by its digits alone, where a `Double` in between yields the same: up to the year 2106, or to 2038 with
     /// a seventh digit behind the point, which must leave no doubt. `nil` elsewhere.
@@ -116,6 +130,28 @@ package enum NumberText {
             fraction %= unit
             unit /= 10
         }
+    }
+
+    /// Appends a time as a date of ISO 8601 in UTC, with as many digits behind the point as the microseconds need: what
+    /// spreadsheets keep as it is, where they round a number. 0 is a time that is not known.
+    package static func append(date microseconds: Int64, to text: inout [UInt8]) {
+        guard microseconds > 0 else { return append(seconds: microseconds, to: &text) }
+        let (days, rest) = (Int(microseconds / DateText.day), microseconds % DateText.day)
+        let (year, month, day) = ISO8601.civil(days: days)
+        func add(_ number: Int, _ mark: Unicode.Scalar) {
+            if number < 10 { text.append(UInt8(ascii: "0")) }
+            append(Int64(number), to: &text)
+            text.append(UInt8(ascii: mark))
+        }
+        let (seconds, fraction) = (Int(rest / Timestamp.second), rest % Timestamp.second)
+        add(year, "-")
+        add(month, "-")
+        add(day, "T")
+        add(seconds / 3600, ":")
+        add(seconds / 60 % 60, ":")
+        if seconds % 60 < 10 { text.append(UInt8(ascii: "0")) }
+        append(seconds: Int64(seconds % 60) * Timestamp.second + fraction, to: &text)
+        text.append(UInt8(ascii: "Z"))
     }
 
     package static func append(_ number: Int64, to text: inout [UInt8]) {

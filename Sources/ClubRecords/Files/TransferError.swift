@@ -33,6 +33,8 @@ public struct TransferError: Error, Sendable, Hashable {
         case notReadable
         /// Neither the extension nor the content identifies the format of the file.
         case unknownFormat
+        /// The file is of another program, such as a spreadsheet's own.
+        case foreignFormat
         /// The text is in an encoding other than UTF-8.
         case wrongEncoding
         /// The file has no column names, or is empty.
@@ -125,6 +127,7 @@ extension TransferError.Kind {
         case .notFound: "there is no such file"
         case .notReadable: "the file could not be read"
         case .unknownFormat: "the form of the file is not known"
+        case .foreignFormat: "the file is none of those that can be imported"
         case .wrongEncoding: "the file is not in UTF-8"
         case .noHeader: "the file has no line of column names"
         case .noIdentifierColumn: "no column holds the members' identifiers"
@@ -149,7 +152,10 @@ extension TransferError.Kind {
         case .notFound: "Check the path."
         case .notReadable: "Check that the path names a file and that this user may read it."
         case .unknownFormat: "Say which form it has: --type userList|csv|clubkit."
-        case .wrongEncoding: "Save it as UTF-8; in Excel that is 'CSV UTF-8'."
+        case .foreignFormat:
+            "Open it where it was made, save or export it as CSV ('CSV UTF-8' in Excel), and import that."
+        case .wrongEncoding:
+            "Save it as UTF-8; in Excel that is 'CSV UTF-8'. Or say which it is, such as --encoding utf-16 or windows-1252."
         case .noHeader: "Begin the file with a line of column names, one of them 'userId'."
         case .noIdentifierColumn: "Name a column 'userId', or map one to it, such as by --map 'Card number=userId'."
         case .badMapping: "Check the names of the columns."
@@ -171,6 +177,8 @@ extension TransferError.Kind {
 package struct RowFault: Error, Sendable, Hashable {
     var column: String?
     package var reason: String
+    /// Whether the row is passed over, and nothing is wrong with it.
+    var isSkipped = false
 
     init(_ column: String?, _ reason: String) {
         self.column = column
@@ -201,7 +209,10 @@ package struct RowFault: Error, Sendable, Hashable {
         let column = column ?? "\(problem.field)"
         switch problem.kind {
         case .notUTF8:
-            return RowFault(column, "the text is not UTF-8 (perhaps Windows-1252); save the file as UTF-8")
+            return RowFault(
+                column,
+                "the text is not UTF-8 (perhaps Windows-1252); save the file as UTF-8, or say --encoding"
+            )
         case .nul: return .nul(column)
         case .unterminatedQuote:
             return RowFault(column, "the quote is never closed; close it, or write a quote in quotes as two")
@@ -220,6 +231,11 @@ package struct RowFault: Error, Sendable, Hashable {
     }
 
     static let tooDeep = RowFault(nil, "expected values that are nested \(JSONReader.depth) levels deep at most")
+    static let namesAgain = {
+        var fault = RowFault(nil, "the line has the names of the columns once more; it was passed over")
+        fault.isSkipped = true
+        return fault
+    }()
     static let noIdentifier = RowFault("userId", "expected an identifier; without one nobody can be found by it")
     static let badIdentifier = RowFault(
         "userId",

@@ -58,6 +58,9 @@ struct CSVRowMapper: Sendable {
         fewest = 1 + max(userId, username, added, visits, lastVisit)
     }
 
+    /// The column of the identifiers.
+    var identifierColumn: Int? { [userId, memberId].first { $0 >= 0 } }
+
     func name(_ index: Int) -> String? {
         guard plan.columns.indices.contains(index) else { return nil }
         let column = plan.columns[index]
@@ -87,12 +90,13 @@ struct CSVRowMapper: Sendable {
             UnsafeBufferPointer(rebasing: bytes[fields[index].range])
         }
 
-        let id = identifier(bytes, fields)
+        let (id, finding) = identifier(bytes, fields)
         guard !id.isEmpty else {
             if fields.allSatisfy({ $0.count == 0 }) { return }
             throw .noIdentifier
         }
         guard Self.isUsable(id) else { throw .badIdentifier }
+        if let finding, finding.isFault { throw RowFault("userId", finding.reason) }
         // Where it has none, the memberId stands in as it is.
         let hasNumber = fields.indices.contains(userId) && fields[userId].count > 0
         let card = hasNumber ? try plan.numbers?.userId(String(decoding: id, as: UTF8.self)) : nil
@@ -148,18 +152,20 @@ struct CSVRowMapper: Sendable {
         )
         batch.set(said, of: line)
         for note in notes { batch.note(line, note) }
+        if let finding { batch.note(line, finding.reason) }
     }
 
-    private func identifier(_ bytes: UnsafeBufferPointer<UInt8>, _ fields: [CSVReader.Field]) -> UnsafeBufferPointer<
-        UInt8
-    > {
+    private func identifier(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ fields: [CSVReader.Field]
+    ) -> (text: UnsafeBufferPointer<UInt8>, finding: IdentifierText.Finding?) {
         for index in [userId, memberId] where fields.indices.contains(index) {
             let cell = NumberText.trimmed(UnsafeBufferPointer(rebasing: bytes[fields[index].range]))
             guard !CSVCell.isNull(cell) else { continue }
-            let id = NumberText.trimmed(CSVCell.text(cell))
-            if !id.isEmpty { return id }
+            let id = IdentifierText.read(cell)
+            if !id.text.isEmpty { return id }
         }
-        return UnsafeBufferPointer(start: nil, count: 0)
+        return (UnsafeBufferPointer(start: nil, count: 0), nil)
     }
 
     static func isUsable(_ id: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -207,19 +213,26 @@ struct CSVRowMapper: Sendable {
 
 struct CSVMemberReader: RowReader {
     private var reader: CSVReader
-    private let mapper: CSVRowMapper
+    private var mapper: CSVRowMapper
+    private let mappings: [ColumnMapping]
+    /// The names of the columns as they are compared.
+    private var names: [String] = []
 
-    var columns: [ImportReport.Column] { mapper.plan.columns }
-    var notes: [String] { mapper.plan.notes }
+    private(set) var columns: [ImportReport.Column] = []
+    private(set) var notes: [String] = []
     var offset: Int { reader.offset }
     var totalBytes: Int? { reader.totalBytes }
 
     init(
         _ source: any ByteSource,
         mappings: [ColumnMapping] = [],
+        layout: FileLayout = FileLayout(),
         limits: CSVReader.Limits = CSVReader.Limits()
     ) throws(TransferError) {
-        var reader = try CSVReader(source, limits: limits)
+        var reader = try CSVReader(source, delimiter: UInt8(ascii: ","), limits: limits)
+        try reader.findHeader(layout.delimiter?.asciiValue, skipping: layout.skippedLines) {
+            ColumnPlan.score($0, mappings)
+        }
         guard try reader.next() else { throw TransferError(.noHeader, file: reader.path) }
         if let problem = reader.problem {
             let fault = RowFault.csv(problem, nil, limits)
@@ -227,23 +240,39 @@ struct CSVMemberReader: RowReader {
             let (line, column) = (reader.line, problem.field)
             throw TransferError(kind, file: reader.path, line: line, column: column, detail: fault.reason)
         }
-        let header = reader.withRow { bytes, fields in
+        self.mappings = mappings
+        let header = Self.texts(&reader)
+        let plan = try ColumnPlan(header: header, mappings: mappings, file: reader.path, line: reader.line)
+        mapper = CSVRowMapper(plan, comma: reader.delimiter != UInt8(ascii: ","))
+        mapper.dateOrder = layout.dateOrder
+        self.reader = reader
+        (columns, notes) = (plan.columns, plan.notes)
+        begin(header)
+    }
+
+    private static func texts(_ reader: inout CSVReader) -> [String] {
+        reader.withRow { bytes, fields in
             fields.map { field in
                 String(decoding: CSVCell.text(UnsafeBufferPointer(rebasing: bytes[field.range])), as: UTF8.self)
             }
         }
-        let plan = try ColumnPlan(header: header, mappings: mappings, file: reader.path)
-        mapper = CSVRowMapper(plan, comma: reader.delimiter != UInt8(ascii: ","))
-        self.reader = reader
+    }
+
+    private mutating func begin(_ header: [String]) {
+        names = header.map(ColumnPlan.key)
+        reader.check(only: mapper.plan.targets.map { $0 != .nothing })
     }
 
     mutating func read(into batch: inout RowBatch) throws(TransferError) -> Bool {
-        let mapper = mapper
         while !batch.isFull {
             guard try reader.next() else { return false }
-            let line = reader.line
+            let (line, mapper) = (reader.line, mapper)
             if let problem = reader.problem {
                 batch.faults.append((line, .csv(problem, mapper.name(problem.field - 1), reader.limits)))
+                continue
+            }
+            if mayBeNames(), isNames() {
+                batch.faults.append((line, .namesAgain))
                 continue
             }
             do throws(RowFault) {
@@ -254,6 +283,35 @@ struct CSVMemberReader: RowReader {
                 batch.faults.append((line, error))
             }
         }
+        return true
+    }
+
+    /// Whether the row's identifier is as long as a column's name, as it is where files were put one behind another.
+    private mutating func mayBeNames() -> Bool {
+        guard let index = mapper.identifierColumn, reader.fields.indices.contains(index) else { return false }
+        let count = reader.fields[index].count
+        return count > 0 && (names.contains { $0.utf8.count == count } || ColumnPlan.isNameLength(count))
+    }
+
+    /// Whether the row is a line of column names. Where they stand in another order, the rows behind it are read so.
+    private mutating func isNames() -> Bool {
+        guard let index = mapper.identifierColumn else { return false }
+        let row = Self.texts(&reader)
+        let keys = row.map(ColumnPlan.key)
+        if keys[index] == names[index] { return true }
+        let said = keys.filter { !$0.isEmpty }
+        guard said.count > 1, said.allSatisfy({ names.contains($0) || ColumnPlan.isKnown($0, mappings) }) else {
+            return false
+        }
+        // Of a file of another kind, the names mean what they say.
+        let plans = [mappings, []].lazy.compactMap { [reader] in
+            try? ColumnPlan(header: row, mappings: $0, file: reader.path, line: reader.line)
+        }
+        guard let plan = plans.first else { return false }
+        let order = mapper.dateOrder
+        mapper = CSVRowMapper(plan, comma: reader.delimiter != UInt8(ascii: ","))
+        mapper.dateOrder = order
+        begin(row)
         return true
     }
 }

@@ -32,23 +32,38 @@ struct ColumnPlan: Sendable {
     /// Names of both generations of files are understood: with no column `userId`, `passId` is it. `memberId` becomes a
     /// custom field of that name, and stands in where a row has no other identifier. Names that mean something, and
     /// those that are mapped, are known in upper and lower case.
-    init(header: [String], mappings: [ColumnMapping], file: String) throws(TransferError) {
+    init(header: [String], mappings: [ColumnMapping], file: String, line: Int = 1) throws(TransferError) {
         let found = header.map(Self.trimmed)
         let names = found.map { Self.spelled($0, besides: found) }
         let mappings = mappings.map { Self.found($0, in: names) }
         let map = try Self.map(mappings, file: file)
         numbers = try CardNumbers(mappings, file: file)
-        for mapping in mappings where !names.contains(mapping.column) {
-            let detail = "there is no column of the name that is mapped to '\(mapping.field ?? "nothing")'"
-            throw TransferError(.badMapping, file: file, line: 1, detail: detail)
+        let missing = mappings.filter { !names.contains($0.column) }
+        guard missing.isEmpty else {
+            let wanted = missing.prefix(12).map { "\(Self.quoted($0.column)), mapped to '\($0.field ?? "nothing")'" }
+            let detail = "there is no column " + wanted.joined(separator: ", and none ") + "; " + Self.list(found)
+            throw TransferError(.badMapping, file: file, line: line, detail: detail)
         }
         let hasUserId = names.contains { (map[$0] ?? $0) == "userId" }
         for (index, name) in names.enumerated() {
             add(name, meaning: Self.meaning(of: name, map, passIsUser: !hasUserId), number: index + 1)
         }
         guard targets.contains(.userId) || targets.contains(.custom("memberId")) else {
-            throw TransferError(.noIdentifierColumn, file: file, line: 1, detail: Self.list(found))
+            throw TransferError(.noIdentifierColumn, file: file, line: line, detail: Self.list(found))
         }
+    }
+
+    /// How many of the names that are looked for a row has: most of all one for the identifiers, then those that are
+    /// mapped, then those that mean something by themselves.
+    static func score(_ row: [String], _ mappings: [ColumnMapping]) -> Int {
+        let keys = Set(row.map(key))
+        let mapped = mappings.filter { keys.contains(key($0.column)) }
+        let known = Self.known.filter { name in keys.contains(key(name)) && !mapped.contains { isSame($0.column, name) }
+        }
+        let hasIdentifier =
+            mapped.contains { $0.field.map { isSame($0, "userId") || isSame($0, "memberId") } ?? false }
+            || known.contains { $0 == "userId" || $0 == "passId" || $0 == "memberId" }
+        return (hasIdentifier ? 1_000_000 : 0) + 1000 * mapped.count + known.count
     }
 
     /// The name of a base value in its own spelling, unless another column is spelled so.
@@ -67,7 +82,20 @@ struct ColumnPlan: Sendable {
         return mapping
     }
 
-    private static func isSame(_ one: String, _ other: String) -> Bool { one.lowercased() == other.lowercased() }
+    /// Whether a row with this key of a name may be one of names.
+    static func isKnown(_ key: String, _ mappings: [ColumnMapping]) -> Bool {
+        known.contains { Self.key($0) == key } || mappings.contains { Self.key($0.column) == key }
+    }
+
+    /// Whether a known name is so long.
+    static func isNameLength(_ count: Int) -> Bool { known.contains { $0.utf8.count == count } }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool { key(one) == key(other) }
+
+    /// What names have in common that are the same but for case and blanks.
+    static func key(_ name: String) -> String {
+        name.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
 
     private static let base = FieldKey.baseNames
 
@@ -76,9 +104,11 @@ struct ColumnPlan: Sendable {
 
     /// The first names, in short, for a person who looks for the right one.
     private static func list(_ names: [String]) -> String {
-        let shown = names.prefix(12).map { "'\(PlainText.line(String($0.prefix(40))))'" }.joined(separator: ", ")
+        let shown = names.prefix(12).map(quoted).joined(separator: ", ")
         return "its columns are \(shown)" + (names.count > 12 ? " and \(names.count - 12) more" : "")
     }
+
+    private static func quoted(_ name: String) -> String { "'\(PlainText.line(String(name.prefix(40))))'" }
 
     /// What each mapped column means, by name.
     static func map(_ mappings: [ColumnMapping], file: String) throws(TransferError) -> [String: String?] {
@@ -86,14 +116,16 @@ struct ColumnPlan: Sendable {
         var fields: Set<String> = []
         for mapping in mappings {
             guard map.updateValue(mapping.field, forKey: mapping.column) == nil else {
-                throw TransferError(.badMapping, file: file, detail: "one column is mapped twice")
+                let detail = "the column \(quoted(mapping.column)) is mapped twice"
+                throw TransferError(.badMapping, file: file, detail: detail)
             }
             guard let field = mapping.field else { continue }
             guard fields.insert(field).inserted else {
-                throw TransferError(.badMapping, file: file, detail: "two columns are mapped to '\(field)'")
+                let detail = "two columns are mapped to \(quoted(field)), one of them \(quoted(mapping.column))"
+                throw TransferError(.badMapping, file: file, detail: detail)
             }
             guard isUsable(field) else {
-                let detail = "a column is mapped to what cannot be a field's name"
+                let detail = "\(quoted(mapping.column)) is mapped to \(quoted(field)), which cannot be a field's name"
                 throw TransferError(.badMapping, file: file, detail: detail)
             }
         }
@@ -148,11 +180,9 @@ struct ColumnPlan: Sendable {
         columns.append(ImportReport.Column(column: name, field: target == .nothing ? nil : meaning))
     }
 
-    private static func trimmed(_ name: String) -> String {
-        let scalars = name.unicodeScalars
-        guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
-            let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
-        else { return "" }
-        return String(scalars[first...last])
+    /// A column's name without the blanks around it, on one line.
+    static func trimmed(_ name: String) -> String {
+        guard name.unicodeScalars.contains(where: { $0.value < 0x20 }) else { return name.trimmed }
+        return name.split { $0.isNewline || $0 == "\t" }.map(\.trimmed).filter { !$0.isEmpty }.joined(separator: " ")
     }
 }

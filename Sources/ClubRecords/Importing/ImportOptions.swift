@@ -1,3 +1,5 @@
+import CardCore
+
 /// The options of an import.
 public struct ImportOptions: Sendable, Hashable {
     /// The format of the file; `nil` to determine it from the extension, or else from the content.
@@ -5,6 +7,9 @@ public struct ImportOptions: Sendable, Hashable {
 
     /// The mappings of columns whose name does not determine their value.
     public var mappings: [ColumnMapping]
+
+    /// How the file is written, where that does not show.
+    public var layout: FileLayout
 
     /// How existing members are treated.
     public var mode: MergeMode
@@ -19,15 +24,58 @@ public struct ImportOptions: Sendable, Hashable {
     public init(
         format: TransferFormat? = nil,
         mappings: [ColumnMapping] = [],
+        layout: FileLayout = FileLayout(),
         mode: MergeMode = .merge,
         dryRun: Bool = false,
         keptRows: Int = 1000
     ) {
         self.format = format
         self.mappings = mappings
+        self.layout = layout
         self.mode = mode
         self.dryRun = dryRun
         self.keptRows = keptRows
+    }
+}
+
+/// How a file is written, where its content does not show that.
+public struct FileLayout: Sendable, Hashable {
+    /// What stands between the fields of a CSV file: a character of ASCII that is no letter, digit or quote; `nil` finds
+    /// it by the names of the columns.
+    public var delimiter: Character?
+
+    /// The number of lines above the column names of a CSV file; with 0 they are looked for.
+    public var skippedLines: Int
+
+    /// The encoding; `nil` for UTF-8.
+    public var encoding: TextEncoding?
+
+    /// The order of the numbers of dates that do not show it.
+    public var dateOrder: DateOrder?
+
+    /// Creates a layout.
+    public init(
+        delimiter: Character? = nil,
+        skippedLines: Int = 0,
+        encoding: TextEncoding? = nil,
+        dateOrder: DateOrder? = nil
+    ) {
+        self.delimiter = delimiter
+        self.skippedLines = skippedLines
+        self.encoding = encoding
+        self.dateOrder = dateOrder
+    }
+
+    /// A delimiter by its name: the character itself, `tab`, `\t`, `comma`, `semicolon`, `pipe` or `space`; `nil` for what
+    /// is none.
+    public static func delimiter(_ name: String) -> Character? {
+        let names: [String: Character] = [
+            "tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "colon": ":", "space": " ",
+        ]
+        if let character = names[name.lowercased()] { return character }
+        guard name.count == 1, let character = name.first, let byte = character.asciiValue else { return nil }
+        let isControl = byte < 0x20 && byte != 0x09 && byte < 0x1C || byte == 0x7F
+        return isControl || byte.isASCIIAlphanumeric || character == "\"" || character == "'" ? nil : character
     }
 }
 

@@ -9,24 +9,25 @@ package struct MemberFileReader {
     private var isAtEnd = false
 
     /// - Throws: ``TransferError``, ``TransferError/Kind/malformed`` for a club's file too, which holds no such rows.
-    package init(_ path: String, format: TransferFormat? = nil, mappings: [ColumnMapping] = []) throws(TransferError) {
+    package init(_ path: String, options: ImportOptions = ImportOptions()) throws(TransferError) {
         let source = try FileSource(path)
-        if let format {
-            self.format = format
-        } else {
-            self.format = try .detect(path: path, start: source.peek(TransferFormat.lookahead))
-        }
-        reader = try Self.reader(self.format, source, mappings)
+        format = try .detect(source, options.format)
+        reader = try Self.reader(format, source, options)
     }
 
     static func reader(
         _ format: TransferFormat,
         _ source: any ByteSource,
-        _ mappings: [ColumnMapping]
+        _ options: ImportOptions
     ) throws(TransferError) -> any RowReader {
+        var source = source
+        if let encoding = options.layout.encoding, !encoding.isUTF8 { source = DecodedSource(source, encoding) }
         switch format {
-        case .userList: return try UserListReader(source, mappings: mappings)
-        case .csv: return try CSVMemberReader(source, mappings: mappings)
+        case .userList:
+            var reader = try UserListReader(source, mappings: options.mappings)
+            reader.dateOrder = options.layout.dateOrder
+            return reader
+        case .csv: return try CSVMemberReader(source, mappings: options.mappings, layout: options.layout)
         case .clubkit:
             throw TransferError(.malformed, file: source.path, detail: "a club's file can only be merged as a whole")
         }
@@ -47,7 +48,8 @@ package struct MemberFileReader {
 
 extension ImportedRow {
     init(row: Int, fault: RowFault) {
-        self.init(row: row, outcome: .malformed, column: fault.column, reason: fault.reason)
+        let outcome = fault.isSkipped ? Outcome.skipped : .malformed
+        self.init(row: row, outcome: outcome, column: fault.column, reason: fault.reason)
     }
 }
 
@@ -83,19 +85,27 @@ public enum TransferFormat: String, Sendable, Hashable, CaseIterable, Codable {
 extension TransferFormat {
     package static let lookahead = 4096
 
-    /// The form of a file, by its extension, or by its content where that states nothing. Throws
-    /// ``TransferError/Kind/unknownFormat``.
-    package static func detect(path: String, start: @autoclosure () throws(TransferError) -> [UInt8])
-        throws(TransferError)
-        -> TransferFormat
-    {
+    /// The form of a file: the one that is given, else that of its extension, else that of its content.
+    ///
+    /// - Throws: ``TransferError/Kind/unknownFormat``; ``TransferError/Kind/foreignFormat`` for a file that is none of
+    ///   them whatever it is called, such as a spreadsheet's own.
+    package static func detect(_ source: FileSource, _ given: TransferFormat?) throws(TransferError) -> TransferFormat {
+        let start = try source.peek(lookahead)
+        if let detail = ForeignFile.name(start) {
+            throw TransferError(.foreignFormat, file: source.path, detail: detail)
+        }
+        if let given { return given }
+        return try detect(path: source.path, start: start)
+    }
+
+    static func detect(path: String, start: [UInt8]) throws(TransferError) -> TransferFormat {
         let name = path.split(separator: "/").last ?? ""
         if let dot = name.lastIndex(of: "."),
             let format = TransferFormat(pathExtension: String(name[name.index(after: dot)...]))
         {
             return format
         }
-        guard let format = detect(try start()) else { throw TransferError(.unknownFormat, file: path) }
+        guard let format = detect(start) else { throw TransferError(.unknownFormat, file: path) }
         return format
     }
 
@@ -109,9 +119,64 @@ extension TransferFormat {
         case UInt8(ascii: "["): return .userList
         case UInt8(ascii: "{"): return line.contains("\"\(ClubFile.name)\"") ? .clubkit : nil
         default:
-            let columns = line.split { ",;\t".contains($0) }.map { $0.filter { $0 != "\"" && $0 != " " } }
+            let columns = line.split { ",;\t|".contains($0) }.map { $0.filter { $0 != "\"" && $0 != " " } }
             let known = ["userid", "passid", "memberid"]
-            return columns.contains { known.contains($0.lowercased()) } || line.hasPrefix("sep=") ? .csv : nil
+            let isKnown = columns.contains { known.contains($0.lowercased()) }
+            return isKnown || CSVHeader.separator(in: line.utf8).isSeparator ? .csv : nil
         }
     }
+}
+
+/// Files of other programs, by what they begin with.
+enum ForeignFile {
+    /// What the file is; `nil` if it may be of members.
+    static func name(_ start: [UInt8]) -> String? {
+        if let known = marks.first(where: { start.starts(with: $0.mark) }) {
+            return known.name.isEmpty ? archive(start) : known.name
+        }
+        var text = start[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        text = text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        let beginning = String(decoding: text.prefix(1024), as: UTF8.self).lowercased()
+        if beginning.hasPrefix("<?xml") || beginning.hasPrefix("<workbook") {
+            return beginning.contains("office:spreadsheet") ? "it is an XML spreadsheet of Excel" : "it is XML"
+        }
+        let page = ["<!doctype html", "<html", "<head", "<body", "<table", "<meta", "<!--", "<style"]
+        if page.contains(where: beginning.hasPrefix) {
+            return "it is a page of the web (HTML), as some programs export"
+        }
+        return texts.first { beginning.hasPrefix($0.0) }?.1
+    }
+
+    private static func archive(_ start: [UInt8]) -> String {
+        let parts: [(String, String)] = [
+            ("opendocument.spreadsheet", "it is a spreadsheet of LibreOffice (.ods)"),
+            ("opendocument", "it is a document of LibreOffice"), ("word/", "it is a document of Word (.docx)"),
+            (".iwa", "it is a document of Apple Numbers (.numbers)"), ("xl/", "it is a workbook of Excel (.xlsx)"),
+            ("[Content_Types].xml", "it is a workbook of Excel (.xlsx)"),
+            ("_rels/", "it is a workbook of Excel (.xlsx)"),
+        ]
+        let text = String(decoding: start, as: UTF8.self)
+        return parts.first { text.contains($0.0) }?.1 ?? "it is an archive (.zip)"
+    }
+
+    private static let marks: [(mark: [UInt8], name: String)] = [
+        (Array("PK".utf8) + [3, 4], ""), (Array("PK".utf8) + [5, 6], ""),
+        ([0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1], "it is a workbook of Excel (.xls), or one with a password"),
+        ([0x09, 0x08, 0x10, 0x00], "it is a workbook of an old Excel (.xls)"),
+        (Array("%PDF".utf8), "it is a PDF"), ([0x1F, 0x8B], "it is compressed (.gz)"),
+        (Array("BZh".utf8), "it is compressed (.bz2)"),
+        ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "it is compressed (.xz)"),
+        ([0x28, 0xB5, 0x2F, 0xFD], "it is compressed (.zst)"),
+        ([0x37, 0x7A, 0xBC, 0xAF], "it is an archive (.7z)"), (Array("Rar!".utf8), "it is an archive (.rar)"),
+        (Array("SQLite format 3".utf8), "it is a database (SQLite), such as a club's own"),
+        ([0, 1, 0, 0] + Array("Standard".utf8), "it is a database of Access"),
+        ([0x89] + Array("PNG".utf8), "it is a picture"), ([0xFF, 0xD8, 0xFF], "it is a picture"),
+    ]
+
+    private static let texts: [(String, String)] = [
+        ("{\\rtf", "it is a document (RTF)"), ("begin:vcard", "it is an address book (vCard)"),
+        ("id;p", "it is a SYLK file of a spreadsheet"), ("mime-version:", "it is a page of the web (MHTML)"),
+        ("begin:vcalendar", "it is a calendar"),
+    ]
 }

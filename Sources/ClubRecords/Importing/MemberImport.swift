@@ -53,7 +53,7 @@ package struct MemberImport {
     }
 
     private func runRows(_ report: inout ImportReport) throws(TransferError) {
-        var reader = try MemberFileReader.reader(format, source, options.mappings)
+        var reader = try MemberFileReader.reader(format, source, options)
         var pending: Merging<RowBatch>?
         // What has begun is waited for, whatever happens.
         defer { pending?.wait() }

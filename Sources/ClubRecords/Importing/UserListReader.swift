@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 
 /// Reads members from a user list: a JSON array of objects with the keys of either generation of the original library.
@@ -133,6 +134,8 @@ struct UserListReader: RowReader {
                 throw RowFault("username", "expected a text or null")
             }
         }
+        // A text in JSON is what its program has, as strange as it may be.
+        if let finding = IdentifierText.finding(id), finding != .fraction { batch.note(number, finding.reason) }
         let userId = batch.text(id.utf8)
         let fields = values.isEmpty ? nil : batch.text { JSONText.append(values, to: &$0) }
         return ImportBatch.Row(
@@ -154,7 +157,7 @@ struct UserListReader: RowReader {
         }
     }
 
-    private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespaces) }
+    private static func trimmed(_ text: String) -> String { text.trimmed }
 
     private static func time(_ value: FieldValue, _ name: String) throws(RowFault) -> Int64? {
         let seconds: Double
