@@ -99,7 +99,7 @@ struct MembersAdd: DatabaseCommand {
 
     func perform(_ out: Output) async throws {
         let values = Dictionary(fields.map { ($0.name, $0.value(replacing: nil)) }) { $1 }
-        try await database.withNewClub { club in
+        try await database.withNewClub(leavesNone: true) { club in
             let new = Member(userId: userID, username: name ?? "", fields: values)
             let member = try await club.add(new, by: action.context)
             guard let details = try await club.details(of: member.userId) else { return }

@@ -78,19 +78,50 @@ struct DatabaseOptions: ParsableArguments, Sendable {
 
     /// Works with a club that is open on the database, which is created if it is missing, and closes it. It reports
     /// that it was created: the path may be mistyped.
-    func withNewClub<Result>(_ work: (Club) async throws -> Result) async throws -> Result {
+    ///
+    /// - Parameter leavesNone: whether a new database goes again where the work fails and has put nobody into it.
+    func withNewClub<Result>(
+        leavesNone: Bool = false,
+        _ work: (Club) async throws -> Result
+    ) async throws -> Result {
         let location = try location()
-        let isNew = location.isMissing || location.emptyFile != nil
-        let club = try await open()
-        if isNew { Output.tell("There was no database at \(location.path): a new one was made.") }
-        return try await Self.closing(club, work)
+        let isMissing = location.isMissing
+        let isNew = isMissing || location.emptyFile != nil
+        var isUnused = false
+        defer {
+            if isUnused {
+                for ending in ["", "-wal", "-shm", "-journal"] { unlink(location.path + ending) }
+            } else if isNew, !location.isMissing {
+                Output.tell("There was no database at \(location.path): a new one was made.")
+            }
+        }
+        let club: Club
+        do {
+            club = try await open()
+        } catch {
+            isUnused = isMissing && leavesNone && (error as? ClubError)?.kind == .diskFull
+            throw error
+        }
+        return try await Self.closing(club) { club in
+            do {
+                return try await work(club)
+            } catch {
+                if isMissing, leavesNone { isUnused = await Self.isEmpty(club) }
+                throw error
+            }
+        }
+    }
+
+    private static func isEmpty(_ club: Club) async -> Bool {
+        guard let members = try? await club.memberCount(), members == 0 else { return false }
+        return (try? await club.auditLog(limit: 1))?.isEmpty == true
     }
 
     /// Works with a club whose database is created if it is missing, unless nothing is to be changed: then an empty club
     /// in memory stands for it.
     func withClub<Result>(dryRun: Bool, _ work: (Club) async throws -> Result) async throws -> Result {
         let location = try location()
-        guard dryRun, location.isMissing else { return try await withNewClub(work) }
+        guard dryRun, location.isMissing else { return try await withNewClub(leavesNone: true, work) }
         Output.tell("There is no database at \(location.path): this is what would be imported into a new one.")
         let club = Self.club(.memory)
         try await club.open()

@@ -35,6 +35,8 @@ struct Import: DatabaseCommand {
               clubctl import members.csv --dry-run
               clubctl import members.csv --map 'Card number=userId' --map 'Full name=username' --map Remarks=
               clubctl import old-lockers.csv --map 'Card=userId:8H10D-reversed' --map Name=username
+              clubctl import members.csv --map 'Card number=userId' --skip-lines 2 --save-mapping desk.yaml
+              clubctl import members.csv --mapping desk.yaml --merge
               clubctl import other-kiosk.clubkit --merge
               ssh kiosk clubctl export --type clubkit - | clubctl import - --merge
             """
@@ -48,6 +50,7 @@ struct Import: DatabaseCommand {
     var merge = false
     @Flag(help: "Merge, and let the names and fields of the file count as said now.")
     var overwrite = false
+    @OptionGroup var layout: LayoutOptions
     @Option(
         help: ArgumentHelp(
             "What a column means: COLUMN=FIELD; 'COLUMN=' leaves it out. Can be given several times.",
@@ -79,6 +82,8 @@ struct Import: DatabaseCommand {
     )
     var file: String
 
+    func validate() throws { try layout.validate() }
+
     private var mode: MergeMode { overwrite ? .overwrite : merge ? .merge : .addOnly }
 
     func perform(_ out: Output) async throws {
@@ -91,6 +96,7 @@ struct Import: DatabaseCommand {
         let source = isRoots ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : STDIN_FILENO
         guard source >= 0 else { throw TransferError(.notReadable, file: file) }
         defer { if isRoots { close(source) } }
+        let mapping = try layout.mapping(with: map)
         _ = try database.place()
         let isSpooled = file == "-" || isRoots && OtherUser.isAtWork
         let input = isSpooled ? try await SpooledInput(of: source, named: file) : nil
@@ -98,9 +104,10 @@ struct Import: DatabaseCommand {
         defer { withExtendedLifetime(input) {} }
         try await database.withClub(dryRun: dryRun) { club in
             let plans = Mutex(Plans())
-            let report = try await importing(input?.path ?? file, into: club, out) { row in
+            let report = try await importing(input?.path ?? file, mapping, into: club, out) { row in
                 plans.withLock { $0.add(row) }
             }
+            try await layout.save(mapping)
             let text = ImportText(report: report, name: name, mode: mode, plans: plans.withLock(\.self)).text
             // Without its rows, which have lines of their own.
             try out.result(
@@ -122,6 +129,7 @@ struct Import: DatabaseCommand {
     /// - Parameter planned: called with each row of a dry run for people.
     private func importing(
         _ path: String,
+        _ mapping: MappingFile,
         into club: Club,
         _ out: Output,
         planned: @escaping @Sendable (ImportedRow) -> Void
@@ -142,7 +150,13 @@ struct Import: DatabaseCommand {
             }
         }
         do {
-            let options = ImportOptions(format: type, mappings: map, mode: mode, dryRun: dryRun)
+            let options = ImportOptions(
+                format: type,
+                mappings: mapping.mappings,
+                layout: mapping.layout,
+                mode: mode,
+                dryRun: dryRun
+            )
             var report = try await club.importMembers(
                 from: path,
                 options: options,
