@@ -172,7 +172,7 @@ struct Disclosing {
 
     /// A cell by RFC 4180 that no spreadsheet takes for a formula.
     private static func cell(_ text: String) -> String {
-        let isGuarded = Array(text.utf8).withUnsafeBufferPointer(CSVCell.isGuarded)
+        let isGuarded = Array(text.utf8).withUnsafeBufferPointer { CSVCell.isGuarded($0) }
         let safe = isGuarded ? "'" + text : text
         let needsQuotes = safe.unicodeScalars.contains { ",\"\r\n".unicodeScalars.contains($0) }
         return needsQuotes ? "\"" + safe.replacingOccurrences(of: "\"", with: "\"\"") + "\"" : safe
