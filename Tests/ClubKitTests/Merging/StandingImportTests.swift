@@ -35,7 +35,7 @@ struct StandingImportTests {
     private func tapped(_ key: String, _ club: Club, _ second: Double) async throws -> String {
         let receipt = try await club.receive(tap(key, at: second))
         let left = try await club.details(of: key)?.visitsLeft.map(String.init) ?? "no limit"
-        return receipt.reason.map { $0.code.rawValue } ?? left
+        return receipt.outcome.reason.map { $0.code.rawValue } ?? left
     }
 
     @Test(
