@@ -291,7 +291,7 @@ struct ClubMembersToolTests {
         let old = Club(configuration: ClubConfiguration(database: .file(path: club.database)))
         try await old.open()
         try await old.add(Member(userId: "A", fields: ["status": "gold", "cards": "none", "blocked": "yes"]))
-        await old.close()
+        try await old.close()
         let shown = try await club.json("members", "show", "A")
         #expect(shown.first?["status"] as? String == "gold")
         #expect(shown.first?["cards"] as? String == "none")
