@@ -31,7 +31,7 @@ package struct Standing: Sendable, Hashable {
     }
 
     private func values(of column: StandingColumn) -> [FieldValue] {
-        statements.compactMap { $0.column == column ? $0.value : nil }
+        statements.filter { $0.column == column }.map(\.value)
     }
 
     private func texts(of column: StandingColumn) -> [String] {
