@@ -45,6 +45,15 @@ package enum RandomFacts {
         }
     }
 
+    /// One that is exact, or within some microseconds, or not known.
+    package static func moment(_ random: inout SeededNumbers) -> Moment {
+        let at = Int64.random(in: 0...5, using: &random)
+        let margins = (0...2 as ClosedRange<Int64>)
+        return random.chance(70)
+            ? Moment(at)
+            : Moment(at, before: .random(in: margins, using: &random), after: .random(in: margins, using: &random))
+    }
+
     package static func facts(_ random: inout SeededNumbers) -> MemberFacts {
         var facts = MemberFacts()
         for _ in 0..<Int.random(in: 0...14, using: &random) {
@@ -58,7 +67,7 @@ package enum RandomFacts {
                 facts.add(
                     MemberFacts.Claim(
                         visits: Int.random(in: 0...4, using: &random),
-                        at: Int64.random(in: 0...5, using: &random),
+                        moment: moment(&random),
                         stamp: stamp
                     )
                 )

@@ -28,7 +28,7 @@ struct Import: DatabaseCommand {
             club's file $state and $mergedInto), \
             record (card, visit, undo, erasure, audit: what other rows of a club's file are), column and reason (what is wrong), notes (what to know of a row that is right, as that another one has the same \
             identifier); then event "report" with file, \
-            format, dryRun, columns (column, field), total, created, changed, kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), noted (rows with notes), notes (on the file); if it was \
+            format, dryRun, columns (column, field), total, created, changed, kept, conflicting, skipped, malformed, records, newRecords (other rows of a club's file), raised (rows that raised a total of visits), raisedTotals (the first of them: row, userId, from, to), noted (rows with notes), notes (on the file); if it was \
             interrupted, event "interrupted" with file, rows.
 
             EXAMPLES
@@ -115,6 +115,7 @@ struct Import: DatabaseCommand {
                     "event": "report", "file": report.file, "format": report.format, "dryRun": report.dryRun,
                     "columns": report.columns, "total": report.total, "created": report.created,
                     "changed": report.changed, "kept": report.kept, "conflicting": report.conflicting,
+                    "raised": report.raised, "raisedTotals": report.raisedTotals,
                     "skipped": report.skipped, "malformed": report.malformed, "records": report.records,
                     "newRecords": report.newRecords, "noted": report.noted, "notes": report.notes,
                 ],
@@ -231,6 +232,13 @@ private struct ImportText {
         }
         lines += report.notes.map { "  note: \($0)" }
         lines += counts.map { "  \($0.0.padded(to: 11))  \(Count.grouped($0.1))" + ($0.2.isEmpty ? "" : "  \($0.2)") }
+        if report.raised > 0 {
+            let shown = report.raisedTotals.prefix(Self.rows).map { "\($0.userId) \($0.from) to \($0.to)".onOneLine }
+            let more = report.raised - shown.count
+            let rest = more > 0 ? ", and \(Count.grouped(more)) more" : ""
+            let which = report.dryRun ? "would count" : "now count"
+            lines.append("  more visits than were known \(which) for " + shown.joined(separator: ", ") + rest)
+        }
         for row in plans.rows where !row.needsAttention { lines.append("  " + Self.text(row)) }
         if plans.omitted > 0 { lines.append("  and \(Count.grouped(plans.omitted)) more; --json lists all") }
         for row in report.rows.prefix(Self.rows) { lines.append("  " + Self.text(row)) }

@@ -140,9 +140,9 @@ extension ImportedMember {
         var record = fields
         record[FieldKey.userId.stringValue] = .string(userId)
         record[FieldKey.username.stringValue] = username
-        record[FieldKey.timeStampAdded.stringValue] = addedAt.map { .double(Timestamp.seconds($0)) }
+        record[FieldKey.timeStampAdded.stringValue] = addedAt.map { .double(Timestamp.seconds($0.at)) }
         record[FieldKey.numVisits.stringValue] = numVisits.map { .int($0) }
-        record[FieldKey.timeStampOfLastVisit.stringValue] = lastVisitAt.map { .double(Timestamp.seconds($0)) }
+        record[FieldKey.timeStampOfLastVisit.stringValue] = lastVisitAt.map { .double(Timestamp.seconds($0.at)) }
         return record
     }
 }

@@ -54,7 +54,11 @@ extension MergeBatch {
         let userID = try identifier(person.userId)
         try check(person.facts.latestTime, person.facts.removals.map(\.born).max() ?? 0)
         // Taps before a claim's time are part of it: one that is not reached yet would keep them from counting on top.
-        guard person.facts.claims.allSatisfy({ $0.isOfUnknownTime || Stamp.isBelieved(at: $0.at, upTo: limit) }) else {
+        let isBelieved = person.facts.claims.allSatisfy { claim in
+            let time = claim.moment.isKnown ? claim.at : claim.moment.latest
+            return claim.isOfUnknownTime && claim.moment.isKnown || Stamp.isBelieved(at: time, upTo: limit)
+        }
+        guard isBelieved else {
             return .skipped(Self.aheadReason)
         }
         guard let said = transaction.device.translated(person.facts) else { return .skipped(Self.otherKeyReason) }

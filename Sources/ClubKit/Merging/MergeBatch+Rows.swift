@@ -53,7 +53,7 @@ extension MergeBatch {
         var isKnown = false
         for index in batch.orderOfIdentifiers() {
             let row = batch.rows[index]
-            // Of a member's rows the first counts, so what comes behind one that waits has to wait too.
+            // What a member's row adds depends on those before it, so what comes behind one that waits has to wait too.
             let isBehind = rest.last.map { batch.isSameIdentifier(batch.rows[$0], row) } == true
             guard !isBehind, batch.mayBePlain(row) else {
                 rest.append(index)
@@ -93,7 +93,7 @@ extension MergeBatch {
         // Whoever is there again is somebody else, and has what files tell of them.
         if target?.exists != true, erasure != nil { return .skipped(Self.erasedReason) }
         guard let target else {
-            var facts = row.facts(believedUpTo: limit)
+            var facts = row.facts(readAt: transaction.device.now, believedUpTo: limit)
             if let standing = row.standing {
                 try join(standing, of: row, into: &facts)
                 try sell(standing, of: row, &facts, isNew: true)
@@ -124,9 +124,18 @@ extension MergeBatch {
         }
         let row = try withoutVisitsOfOthers(row, target)
         var facts = before
-        let read = row.facts(knowing: isUntyped ? target.member.fields : nil, believedUpTo: limit)
-        let told = read.told(again: before)
+        let read = row.facts(
+            knowing: isUntyped ? target.member.fields : nil,
+            addedAt: before.addedAt,
+            readAt: max(transaction.device.now, target.latest),
+            believedUpTo: limit
+        )
+        var told = read.told(again: before)
         if told.claims.isEmpty, !read.claims.isEmpty { notes.append(Self.formerTotalNote) }
+        if !told.claims.isEmpty {
+            let total = try db.members.visitTotal(of: target, before)
+            told.keepClaims { total.isNews($0.visits, $0.moment) }
+        }
         if mode == .overwrite, target.exists {
             facts.join(told.withoutValues)
             try overwrite(row, standing, target, &facts, isUntyped)
@@ -205,11 +214,12 @@ extension MergeBatch {
         else { return row }
         let group = try db.members.joined(to: target).filter(\.exists)
         guard group.count > 1, try db.members.representative(of: target).id == target.id else { return row }
-        let time = row.lastVisitAt ?? 0
+        let now = max(transaction.device.now, target.latest)
+        let time = row.lastVisitAt.flatMap { $0.isKnown ? $0.latest : nil } ?? now
         var others = 0
         var own = 0
         for one in group {
-            let visits = try db.members.visits(of: one, upTo: time)
+            let visits = try db.members.visitTotal(of: one, one.facts()).count(through: time)
             if one.id == target.id { own = visits } else { others = Int.sum(others, visits) }
         }
         var row = row
@@ -220,19 +230,25 @@ extension MergeBatch {
 
 extension ImportedMember {
     /// The later of the latest visit and the creation, at which the row counts as recorded.
-    fileprivate var time: Int64 { max(lastVisitAt ?? 0, addedAt ?? 0) }
+    fileprivate var time: Int64 { max(lastVisitAt?.at ?? 0, addedAt?.at ?? 0) }
 
     /// Whether it states a time, which is before that of an erasure: it is of who was erased.
     func isKnown(toBeBefore erasure: Stamp) -> Bool { time > 0 && Stamp.legacy(at: time).time <= erasure.time }
 
-    /// The facts that the row contains, the same wherever it is imported.
+    /// The facts that the row contains: the same wherever it is imported, but for a total that names no latest visit,
+    /// which is one of the moment at which it is read.
     ///
     /// - Parameters:
     ///   - stored: the fields that are known, for rows that know no types: what reads the same is the same.
+    ///   - known: when the member was created, as far as it is known: what may be the same moment is that one.
+    ///   - now: when the row is read, in microseconds since 1970.
     ///   - limit: the latest moment that is believed.
-    func facts(knowing stored: [String: FieldValue]? = nil, believedUpTo limit: Int64) -> MemberFacts {
-        let latest = lastVisitAt ?? 0
-        let added = addedAt ?? 0
+    func facts(
+        knowing stored: [String: FieldValue]? = nil,
+        addedAt known: Int64? = nil,
+        readAt now: Int64,
+        believedUpTo limit: Int64
+    ) -> MemberFacts {
         var fields = fields
         if let stored {
             for (name, value) in fields {
@@ -240,13 +256,21 @@ extension ImportedMember {
             }
         }
         let name: String? = if case .string(let name)? = username { name } else { nil }
-        return .plain(
+        // Who visited was there by then.
+        let added = [addedAt, lastVisitAt].lazy.compactMap(\.self).first { $0.isKnown } ?? Moment(0)
+        let isSame = known.map { $0 != 0 && (added.contains($0) || addedAt?.isKnown != true && $0 < added.at) } == true
+        var facts = MemberFacts.plain(
             origin: .legacy(at: time, believedUpTo: limit),
-            addedAt: added != 0 ? added : latest,
+            addedAt: isSame ? known ?? 0 : added.at,
             username: name,
             fields: fields,
-            claim: numVisits.map { ($0, latest) }
+            claim: nil
         )
+        if let numVisits, let birth = facts.births.first {
+            let moment = lastVisitAt.flatMap { $0.isKnown ? $0.written(by: now) : nil } ?? .unknown(upTo: now)
+            facts.add(MemberFacts.Claim(visits: numVisits, moment: moment, stamp: birth.stamp))
+        }
+        return facts
     }
 
     init(_ member: Member, row: Int) {
@@ -268,7 +292,7 @@ extension ImportedMember {
 
 extension ImportBatch.Row {
     func stamp(believedUpTo limit: Int64) -> Stamp {
-        .legacy(at: max(lastVisitAt ?? 0, addedAt ?? 0), believedUpTo: limit)
+        .legacy(at: max(lastVisitAt?.at ?? 0, addedAt?.at ?? 0), believedUpTo: limit)
     }
 }
 
@@ -289,10 +313,12 @@ extension ImportBatch {
         bytes[one.userId.range].elementsEqual(bytes[other.userId.range])
     }
 
-    /// Whether the row's identifier is a plain one, and it states values alone. Whether it is usable was looked at when
-    /// the row was read.
+    /// Whether the row's identifier is a plain one, it states values alone, and its total is one that the columns of a
+    /// member hold: of a latest visit whose digits show how exact it is. Whether the identifier is usable was looked at
+    /// when the row was read.
     func mayBePlain(_ row: Row) -> Bool {
         guard standings[row.row] == nil else { return false }
+        if row.numVisits ?? 0 > 0, row.lastVisitAt.map({ $0.isKnown && $0.isPlain }) != true { return false }
         let mark: [UInt8] = [0x69, 0x64, 0x3A]
         return !bytes[row.userId.range].starts(with: mark)
     }
@@ -346,7 +372,7 @@ struct PlainMemberWriter {
         let handle = statement.sqliteStatement
         sqlite3_bind_int64(handle, 4, Int64(max(row.numVisits ?? 0, 0)))
         if (row.numVisits ?? 0) > 0 {
-            sqlite3_bind_int64(handle, 5, row.lastVisitAt ?? 0)
+            sqlite3_bind_int64(handle, 5, row.lastVisitAt?.at ?? 0)
         } else {
             sqlite3_bind_null(handle, 5)
         }
@@ -360,8 +386,8 @@ struct PlainMemberWriter {
     /// Binds what both statements have, and runs one of them. Returns SQLite's code, and the number that the row has
     /// which was found.
     private func step(_ handle: OpaquePointer?, _ row: ImportBatch.Row, _ batch: ImportBatch) -> (Int32, Int64?) {
-        let latest = row.lastVisitAt ?? 0
-        let added = row.addedAt ?? 0
+        let latest = row.lastVisitAt?.at ?? 0
+        let added = row.addedAt?.at ?? 0
         return batch.bytes.withUnsafeBufferPointer { bytes in
             // The bytes stay where they are until the statement has run, and every value is bound anew each time.
             func bind(_ index: Int32, _ text: ImportBatch.Text) {

@@ -27,7 +27,7 @@ extension MergeBatch {
     /// now. Of somebody with a limit, the club knows better; a row adds none twice, also not on two kiosks.
     mutating func sell(_ standing: Standing, of row: ImportedMember, _ facts: inout MemberFacts, isNew: Bool) throws {
         guard let visits = standing.visitsLeft, facts.allPacks.isEmpty else { return }
-        let last = row.lastVisitAt ?? 0
+        let last = row.lastVisitAt?.at ?? 0
         let ofFile = isNew ? row.stamp(believedUpTo: limit) : .legacy(at: last, believedUpTo: limit)
         let stamp = (isNew || last > 0) && facts.isAlive(ofFile) ? ofFile : try overwriteStamp()
         facts.set(Standing.visitsOfFile, .int(visits), stamp)

@@ -3,14 +3,26 @@ enum IntegrityQuestion {
     /// A condition of `member AS m`, of a row that stands by itself and whose facts are what it shows.
     static let isSimple = """
         m.facts IS NULL AND m.merged_into IS NULL
+        AND (m.claim_visits IS NULL OR NOT EXISTS (
+            SELECT 1 FROM visit JOIN undo ON undo.event_id = visit.event_id WHERE visit.member_id = m.id))
         AND NOT EXISTS (SELECT 1 FROM member AS other WHERE other.merged_into = m.user_id)
         AND NOT EXISTS (SELECT 1 FROM card WHERE card_id = m.user_id AND member_key <> m.user_id)
         """
 
-    /// The ids of simple rows whose totals do not follow from the ledger and the claim.
+    /// How much earlier and later the latest visit of a claim may be: ``Moment/init(_:)``.
+    private static let margin = """
+        CASE WHEN owner.claim_at <= 0 THEN 0 WHEN owner.claim_at % 1000000 = 0 THEN 999999
+            WHEN owner.claim_at % 100000 = 0 THEN 99999 WHEN owner.claim_at % 10000 = 0 THEN 9999
+            WHEN owner.claim_at % 1000 = 0 THEN 999 WHEN owner.claim_at % 100 = 0 THEN 99
+            WHEN owner.claim_at % 10 = 0 THEN 9 ELSE 0 END
+        """
+
+    /// The ids of simple rows whose totals do not follow from the ledger and the claim, as ``VisitTotal`` has it.
     static let differingSimpleRows = """
         SELECT m.id FROM member AS m LEFT JOIN (
-            SELECT visit.member_id, count(*) AS visits, max(visit.at) AS latest, total(visit.at > owner.claim_at) AS later
+            SELECT visit.member_id, count(*) AS visits, max(visit.at) AS latest,
+                total(visit.at > owner.claim_at + \(margin)) AS later,
+                max(owner.claim_at > 0 AND abs(visit.at - owner.claim_at) <= \(margin)) AS is_known
             FROM visit JOIN member AS owner ON owner.id = visit.member_id
             WHERE visit.born > owner.ended_hlc AND \(VisitRow.isCounted)
             GROUP BY visit.member_id
@@ -19,7 +31,8 @@ enum IntegrityQuestion {
             m.num_visits IS NOT m.own_visits
             OR m.num_visits IS NOT max(coalesce(visits, 0),
                 coalesce(min(m.claim_visits + CAST(coalesce(later, 0) AS INTEGER), 9223372036854775807), 0))
-            OR m.last_visit_at IS NOT max(coalesce(latest, m.claim_at), coalesce(m.claim_at, latest))
+            OR m.last_visit_at IS NOT
+                iif(is_known, latest, max(coalesce(latest, m.claim_at), coalesce(m.claim_at, latest)))
             OR m.status <> 0 OR m.ended_hlc <> -1 OR m.blocked IS NOT NULL OR m.expires_at IS NOT NULL
             OR m.visits_left IS NOT NULL OR m.tags IS NOT NULL
             OR (m.claim_visits IS NULL) <> (m.claim_at IS NULL))

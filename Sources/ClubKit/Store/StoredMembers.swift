@@ -299,30 +299,6 @@ struct StoredMembers {
         var left: Int?
     }
 
-    /// So many claims are counted after by a question each.
-    private static let fewClaims = 8
-
-    /// The visits after moments that are asked for in their order: one way through the ledger, however many there are.
-    private struct LateVisits {
-        /// Earliest first.
-        private let times: [Int64]
-        private var passed = 0
-
-        var total: Int { times.count }
-
-        init(of row: MemberRow, upTo end: Int64 = .max, in db: Database) throws {
-            times = try db.values(
-                "SELECT at FROM visit WHERE member_id = ? AND born > ? AND at <= ? AND \(VisitRow.isCounted) ORDER BY at",
-                [row.id, row.ended, end]
-            )
-        }
-
-        mutating func count(after time: Int64) -> Int {
-            while passed < times.count, times[passed] <= time { passed += 1 }
-            return times.count - passed
-        }
-    }
-
     func totals(of row: MemberRow) throws -> Totals {
         let facts = try row.facts()
         func count(_ condition: String, _ value: Int64) throws -> Int {
@@ -331,17 +307,15 @@ struct StoredMembers {
                 [row.id, row.ended, value]
             ) ?? 0
         }
-        let ledger = try count("at", -1)
-        var totals = Totals(visits: ledger)
-        if !facts.removals.isEmpty { totals.visits = Int.sum(ledger, facts.removedVisits) }
-        let sql = "SELECT max(at) FROM visit WHERE member_id = ? AND born > ? AND \(VisitRow.isCounted)"
-        totals.latest = try db.value(sql, [row.id, row.ended])
-        if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }
-        var late = try facts.claims.count > Self.fewClaims ? LateVisits(of: row, in: db) : nil
-        for claim in facts.claims {
-            let later = try late?.count(after: claim.at) ?? count("at", claim.at)
-            totals.visits = max(totals.visits, Int.sum(claim.visits, later))
-            totals.latest = max(totals.latest ?? claim.at, claim.at)
+        var totals: Totals
+        if facts.claims.isEmpty {
+            totals = Totals(visits: Int.sum(try count("at", -1), facts.removedVisits))
+            let sql = "SELECT max(at) FROM visit WHERE member_id = ? AND born > ? AND \(VisitRow.isCounted)"
+            totals.latest = try db.value(sql, [row.id, row.ended])
+            if let removed = facts.latestRemovedVisit { totals.latest = max(totals.latest ?? 0, removed) }
+        } else {
+            let total = try visitTotal(of: row, facts)
+            totals = Totals(visits: total.visits, latest: total.latest)
         }
         let packs = SystemValues(facts).packs
         if let first = packs.first {
@@ -353,14 +327,12 @@ struct StoredMembers {
         return totals
     }
 
-    /// What a row by itself came to at a moment. Visits that were removed count, since it is not known when each was.
-    func visits(of row: MemberRow, upTo time: Int64) throws -> Int {
-        let facts = try row.facts()
-        var visits = try LateVisits(of: row, upTo: time, in: db)
-        // Earliest first, as they are kept.
-        return facts.claims.filter { $0.at <= time }.reduce(Int.sum(visits.total, facts.removedVisits)) { most, claim in
-            max(most, Int.sum(claim.visits, visits.count(after: claim.at)))
-        }
+    /// What the visits of a row by itself come to, and what is known of them.
+    func visitTotal(of row: MemberRow, _ facts: MemberFacts) throws -> VisitTotal {
+        let sql = """
+            SELECT at, \(VisitRow.isCounted) AS counts FROM visit WHERE member_id = ? AND born > ? ORDER BY at
+            """
+        return VisitTotal(facts, try db.rows(sql, [row.id, row.ended]).map { (try $0.value(0), try $0.value(1)) })
     }
 
     /// What a row has of all who are one.

@@ -38,7 +38,7 @@ struct StoreExport: Sendable {
                     format: options.format,
                     columns: options.columns,
                     spreadsheet: options.spreadsheet,
-                    isOriginal: options.spreadsheet == nil,
+                    isOriginal: options.spreadsheet == nil && TransferFormat.isOriginal(path),
                     record: record,
                     output: output,
                     progress: progress

@@ -52,10 +52,19 @@ extension MemberFacts.Version: Codable {
 
 extension MemberFacts.Claim: Codable {
     package init(from decoder: any Decoder) throws {
-        (stamp, visits, at) = try decoder.list(of: Stamp.self, Int.self, Int64.self)
+        var container = try decoder.unkeyedContainer()
+        stamp = try container.decode(Stamp.self)
+        visits = try container.decode(Int.self)
+        let at = try container.decode(Int64.self)
+        moment =
+            try container.isAtEnd
+            ? Moment(at) : Moment(at, before: container.decode(Int64.self), after: container.decode(Int64.self))
     }
 
-    package func encode(to encoder: any Encoder) throws { try encoder.encodeList(stamp, visits, at) }
+    package func encode(to encoder: any Encoder) throws {
+        if moment.isPlain { return try encoder.encodeList(stamp, visits, at) }
+        try encoder.encodeList(stamp, visits, at, moment.before, moment.after)
+    }
 }
 
 extension MemberFacts.Pack: Codable {

@@ -142,18 +142,25 @@ package struct MemberFacts: Sendable, Hashable {
     /// A bare total: so many visits by then.
     package struct Claim: Sendable, Hashable, Comparable {
         package var visits: Int
-        /// The latest visit, in microseconds since 1970.
-        package var at: Int64
+        /// The latest visit, as exact as the file names it. One that names none was read at ``Moment/latest``.
+        package var moment: Moment
         package var stamp: Stamp
 
-        package init(visits: Int, at: Int64, stamp: Stamp) {
+        package init(visits: Int, moment: Moment, stamp: Stamp) {
             self.visits = visits
-            self.at = at
+            self.moment = moment
             self.stamp = stamp
         }
 
+        package init(visits: Int, at: Int64, stamp: Stamp) {
+            self.init(visits: visits, moment: Moment(at), stamp: stamp)
+        }
+
+        /// The latest visit as it is written, in microseconds since 1970; 0 if none is.
+        package var at: Int64 { moment.at }
+
         package static func < (left: Claim, right: Claim) -> Bool {
-            (left.at, left.visits, left.stamp) < (right.at, right.visits, right.stamp)
+            (left.moment, left.visits, left.stamp) < (right.moment, right.visits, right.stamp)
         }
     }
 
@@ -275,6 +282,9 @@ package struct MemberFacts: Sendable, Hashable {
     }
 
     package mutating func add(_ claim: Claim) { add([claim]) }
+
+    /// Leaves out the totals of what is yet to be joined that add nothing to what is known.
+    package mutating func keepClaims(where isNews: (Claim) -> Bool) { claims = claims.filter(isNews) }
 
     package mutating func add(_ pack: Pack) { add([pack]) }
 
@@ -427,17 +437,17 @@ extension MemberFacts.Claim {
     /// The claims that add something to all others, whatever deletion may come, in order. One of another time always
     /// does: at least when the latest visit was.
     static func undominated(of claims: [Self]) -> [Self] {
-        Stamp.undominated(of: claims, stamp: \.stamp, among: \.at, by: { -$0.visits })
+        Stamp.undominated(of: claims, stamp: \.stamp, among: \.moment, by: { -$0.visits })
     }
 }
 
 extension Stamp {
     /// The parts that add something to all others of one group, in order: one that is ranked as low and
     /// ``outlives(_:)`` another contains all of it.
-    fileprivate static func undominated<Part: Comparable, Rank: Comparable>(
+    fileprivate static func undominated<Part: Comparable, Group: Comparable, Rank: Comparable>(
         of parts: [Part],
         stamp: (Part) -> Stamp,
-        among group: (Part) -> Int64,
+        among group: (Part) -> Group,
         by rank: (Part) -> Rank
     ) -> [Part] {
         guard parts.count > 1 else { return parts }
@@ -449,7 +459,7 @@ extension Stamp {
         var kept: [Part] = []
         // The lowest so far from a device, and from anybody.
         var (device, any): (Rank?, Rank?) = (nil, nil)
-        var last: Int64?
+        var last: Group?
         for part in sorted {
             let (rank, isLegacy) = (rank(part), stamp(part).isLegacy)
             if group(part) != last { (device, any, last) = (nil, nil, group(part)) }

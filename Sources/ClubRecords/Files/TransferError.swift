@@ -187,21 +187,23 @@ package struct RowFault: Error, Sendable, Hashable {
 
     static func time(_ column: String, _ fault: NumberText.Fault) -> RowFault {
         switch fault {
-        case .noNumber:
-            RowFault(
-                column,
-                "expected seconds since 1970, such as 1788256800.25, or a date such as 2026-09-01 or 2026-09-01T10:00:00Z"
-            )
-        case .negative: RowFault(column, "expected seconds since 1970, not a time before")
-        case .tooLarge: RowFault(column, "the time is behind the year 9999; milliseconds have to be divided by 1000")
+        case .negative: RowFault(column, "expected seconds since 1970 or a date, not a time before")
+        case .tooLarge: RowFault(column, "the time is behind the year 9999")
+        case .noTime:
+            RowFault(column, "the number is neither seconds since 1970 nor a day of a spreadsheet; write \(Self.dates)")
+        default:
+            fault.isOfForm(column)
+                ?? RowFault(column, "expected seconds since 1970, such as 1788256800.25, or \(Self.dates)")
         }
     }
 
+    fileprivate static let dates = "a date such as 2026-09-01 or 2026-09-01T10:00:00Z"
+
     static func visits(_ column: String, _ fault: NumberText.Fault) -> RowFault {
         switch fault {
-        case .noNumber: RowFault(column, "expected a whole number of visits")
         case .negative: RowFault(column, "expected a number of visits, which is not negative")
         case .tooLarge: RowFault(column, "expected a number of visits up to \(NumberText.mostVisits)")
+        default: fault.isOfForm(column) ?? RowFault(column, "expected a whole number of visits, in digits alone")
         }
     }
 
@@ -241,6 +243,32 @@ package struct RowFault: Error, Sendable, Hashable {
         "userId",
         "expected an identifier of 1 to 256 bytes without control or invisible characters"
     )
+}
+
+extension NumberText.Fault {
+    /// What is wrong with how a number or a date is written, where that is known. What is quoted are digits and the
+    /// marks between them, or names of months.
+    fileprivate func isOfForm(_ column: String) -> RowFault? {
+        let reason: String
+        switch self {
+        case .spreadsheetError: reason = "the cell has an error of the spreadsheet; correct it there"
+        case .rounded:
+            reason = "the last digits are missing, as a spreadsheet shows large numbers; format the column as numbers"
+        case .ambiguousNumber(let text):
+            let digits = text.filter(\.isNumber)
+            reason = "\(Self.quoted(text)) is \(digits.dropLast(3)) or \(digits); write it without a mark in it"
+        case .ambiguousDate(let text):
+            reason = """
+                \(Self.quoted(text)) could be more than one day; give the order of the file's dates, or write \(RowFault.dates)
+                """
+        case .otherOrder(let text): reason = "\(Self.quoted(text)) is no date in the order that was given"
+        case .noSuchDay(let text): reason = "\(Self.quoted(text)) is no day of the calendar"
+        case .noNumber, .negative, .tooLarge, .noTime: return nil
+        }
+        return RowFault(column, reason)
+    }
+
+    private static func quoted(_ text: String) -> String { "'\(PlainText.line(String(text.prefix(40))))'" }
 }
 
 /// The progress of an import or export.

@@ -4,8 +4,8 @@ import CardPasses
 struct CSVRowMapper: Sendable {
     let plan: ColumnPlan
 
-    /// Whether numbers may have a comma for a point, as where a comma does not stand between fields.
-    private let comma: Bool
+    /// How numbers are written: with a comma for a point where a comma does not stand between fields.
+    private let forms: NumberText.Forms
 
     // The columns of the base values; -1 where there is none.
     private var userId = -1
@@ -32,7 +32,7 @@ struct CSVRowMapper: Sendable {
 
     init(_ plan: ColumnPlan, comma: Bool) {
         self.plan = plan
-        self.comma = comma
+        forms = NumberText.Forms(comma: comma)
         var custom: [(name: String, index: Int)] = []
         for (index, target) in plan.targets.enumerated() {
             switch target {
@@ -100,17 +100,16 @@ struct CSVRowMapper: Sendable {
         // Where it has none, the memberId stands in as it is.
         let hasNumber = fields.indices.contains(userId) && fields[userId].count > 0
         let card = hasNumber ? try plan.numbers?.userId(String(decoding: id, as: UTF8.self)) : nil
-        var (addedAt, numVisits, lastVisitAt): (Int64?, Int?, Int64?)
+        var (addedAt, numVisits, lastVisitAt): (Moment?, Int?, Moment?)
         if added >= 0, let text = number(cell(added)) {
-            addedAt = try NumberText.microseconds(text, comma: comma).mapError { RowFault.time("timeStampAdded", $0) }
-                .get()
+            addedAt = try NumberText.moment(text, forms).mapError { RowFault.time("timeStampAdded", $0) }.get()
         }
         if visits >= 0, let text = number(cell(visits)) {
-            numVisits = try NumberText.visits(text, comma: comma).mapError { RowFault.visits("numVisits", $0) }.get()
+            numVisits = try NumberText.visits(text, forms).mapError { RowFault.visits("numVisits", $0) }.get()
         }
         if lastVisit >= 0, let text = number(cell(lastVisit)) {
-            lastVisitAt = try NumberText.microseconds(text, comma: comma)
-                .mapError { RowFault.time("timeStampOfLastVisit", $0) }.get()
+            lastVisitAt = try NumberText.moment(text, forms).mapError { RowFault.time("timeStampOfLastVisit", $0) }
+                .get()
         }
         // A NUL in a cell was found before; JSON can spell one.
         for (index, _) in custom where index < fields.count && cell(index).contains(UInt8(ascii: "\\")) {

@@ -28,9 +28,9 @@ package struct ImportBatch: Sendable {
         package var row: Int
         package var userId: Text
         package var username: OptionalText
-        package var addedAt: Int64?
+        package var addedAt: Moment?
         package var numVisits: Int?
-        package var lastVisitAt: Int64?
+        package var lastVisitAt: Moment?
         /// The custom fields as the store keeps them: a JSON object with sorted keys, without spaces and with slashes
         /// as they are. `nil` for none.
         package var fields: Text?
@@ -94,16 +94,16 @@ package struct ImportBatch: Sendable {
             case .null: .null
             case .text(let text): .string(string(text))
             }
-        return ImportedMember(
+        var member = ImportedMember(
             row: row.row,
             userId: string(row.userId),
             username: username,
-            addedAt: row.addedAt,
             numVisits: row.numVisits,
-            lastVisitAt: row.lastVisitAt,
             fields: fields,
             standing: standings[row.row]
         )
+        (member.addedAt, member.lastVisitAt) = (row.addedAt, row.lastVisitAt)
+        return member
     }
 }
 
@@ -118,14 +118,14 @@ package struct ImportedMember: Sendable, Hashable {
     /// A string, or null if the file states that there is no name.
     package var username: FieldValue?
 
-    /// When the member was created, in microseconds since 1970, from 0 to the year 9999.
-    package var addedAt: Int64?
+    /// When the member was created, from 1970 to the year 9999; 0 if the file states that it does not know.
+    package var addedAt: Moment?
 
     /// The total of visits, not negative.
     package var numVisits: Int?
 
-    /// When the latest visit was, in microseconds since 1970. 0 if the file states that there was none.
-    package var lastVisitAt: Int64?
+    /// When the latest visit was. 0 if the file states that there was none.
+    package var lastVisitAt: Moment?
 
     /// The custom fields, none of which has the name of a base value or begins with `$`.
     package var fields: [String: FieldValue]
@@ -133,6 +133,7 @@ package struct ImportedMember: Sendable, Hashable {
     /// What else it states.
     package var standing: Standing?
 
+    /// Creates a row whose times are as exact as ``Moment/init(_:)`` has it, in microseconds since 1970.
     package init(
         row: Int,
         userId: String,
@@ -146,9 +147,9 @@ package struct ImportedMember: Sendable, Hashable {
         self.row = row
         self.userId = userId
         self.username = username
-        self.addedAt = addedAt
+        self.addedAt = addedAt.map { Moment($0) }
         self.numVisits = numVisits
-        self.lastVisitAt = lastVisitAt
+        self.lastVisitAt = lastVisitAt.map { Moment($0) }
         self.fields = fields
         self.standing = standing
     }

@@ -27,6 +27,15 @@ public struct ImportReport: Sendable, Hashable, Encodable {
     /// The number of rows, changed or kept, of which a value conflicts and the club's stays.
     public var conflicting = 0
 
+    /// The number of rows that raised a member's total of visits: the file knows of more than the club did.
+    public var raised = 0
+
+    /// The first totals that were raised, at most ``mostRaisedTotals``.
+    public var raisedTotals: [RaisedTotal] = []
+
+    /// The most totals in ``raisedTotals``.
+    public static let mostRaisedTotals = 100
+
     /// The number of skipped rows, with the reason in ``rows``.
     public var skipped = 0
 
@@ -51,6 +60,28 @@ public struct ImportReport: Sendable, Hashable, Encodable {
 
     /// Notes on the file as a whole, such as two columns of one name.
     public var notes: [String] = []
+
+    /// A total of visits that a row raised.
+    public struct RaisedTotal: Sendable, Hashable, Encodable {
+        /// See ``ImportedRow/row``.
+        public var row: Int
+        /// The member.
+        public var userId: String
+        /// The total before.
+        public var from: Int
+        /// The total now.
+        public var to: Int
+    }
+
+    /// Takes note of a row that raised a total, if it did.
+    mutating func noteRaised(_ row: ImportedRow) {
+        guard let userId = row.userId, let change = row.changes.first(where: { $0.field == "numVisits" }),
+            case (.int(let from)?, .int(let to)?) = (change.stored, change.imported), to > from
+        else { return }
+        raised += 1
+        guard raisedTotals.count < Self.mostRaisedTotals else { return }
+        raisedTotals.append(RaisedTotal(row: row.row, userId: userId, from: from, to: to))
+    }
 
     /// The mapping of a column.
     public struct Column: Sendable, Hashable, Encodable {

@@ -85,6 +85,11 @@ public enum TransferFormat: String, Sendable, Hashable, CaseIterable, Codable {
 extension TransferFormat {
     package static let lookahead = 4096
 
+    /// Whether the name of a file is one of the original library's, whose programs read times as numbers alone.
+    package static func isOriginal(_ path: String) -> Bool {
+        ["musrl", "mucsv"].contains { path.lowercased().hasSuffix(".\($0)") }
+    }
+
     /// The form of a file: the one that is given, else that of its extension, else that of its content.
     ///
     /// - Throws: ``TransferError/Kind/unknownFormat``; ``TransferError/Kind/foreignFormat`` for a file that is none of

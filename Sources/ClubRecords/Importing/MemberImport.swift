@@ -96,6 +96,7 @@ package struct MemberImport {
             } else {
                 var imported = ImportedRow(row: one.row, userId: batch.string(one.userId), verdict)
                 imported.notes.insert(contentsOf: notes, at: 0)
+                report.noteRaised(imported)
                 add(imported, &report)
             }
         }

@@ -159,23 +159,19 @@ struct UserListReader: RowReader {
 
     private static func trimmed(_ text: String) -> String { text.trimmed }
 
-    private static func time(_ value: FieldValue, _ name: String) throws(RowFault) -> Int64? {
-        let seconds: Double
+    private static func time(_ value: FieldValue, _ name: String) throws(RowFault) -> Moment? {
+        let forms = NumberText.Forms()
+        let moment: Result<Moment, NumberText.Fault>
         switch value {
         case .null: return nil
-        case .int(let number): seconds = Double(number)
-        case .double(let number): seconds = number
+        case .int(let number): moment = NumberText.moment(Double(number), forms)
+        case .double(let number): moment = NumberText.moment(number, forms)
         case .string(let text):
             guard !trimmed(text).isEmpty else { return nil }
-            return try Array(trimmed(text).utf8).withUnsafeBufferPointer { NumberText.microseconds($0, comma: false) }
-                .mapError { RowFault.time(name, $0) }.get()
+            moment = Array(trimmed(text).utf8).withUnsafeBufferPointer { NumberText.moment($0, forms) }
         default: throw .time(name, .noNumber)
         }
-        guard seconds >= 0 else { throw .time(name, .negative) }
-        guard let value = Timestamp.microseconds(Date(timeIntervalSince1970: seconds)) else {
-            throw .time(name, .tooLarge)
-        }
-        return value
+        return try moment.mapError { RowFault.time(name, $0) }.get()
     }
 
     private static func visits(_ value: FieldValue) throws(RowFault) -> Int? {
@@ -188,7 +184,7 @@ struct UserListReader: RowReader {
         default: throw .visits("numVisits", .noNumber)
         }
         guard !text.isEmpty else { return nil }
-        return try Array(text.utf8).withUnsafeBufferPointer { NumberText.visits($0, comma: false) }
+        return try Array(text.utf8).withUnsafeBufferPointer { NumberText.visits($0, NumberText.Forms()) }
             .mapError { RowFault.visits("numVisits", $0) }.get()
     }
 }

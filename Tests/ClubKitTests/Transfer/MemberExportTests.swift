@@ -42,6 +42,20 @@ import Testing
         )
     }
 
+    @Test func writesDatesUnlessTheNameIsOneOfTheOriginal() async throws {
+        let path = directory.file("out.csv")
+        let columns = ["userId", "timeStampAdded", "timeStampOfLastVisit"]
+        try await club.exportMembers(to: path, options: ExportOptions(format: .csv, columns: columns))
+        #expect(
+            String(decoding: try content(of: path), as: UTF8.self) == """
+                userId,timeStampAdded,timeStampOfLastVisit
+                U1,2026-09-01T10:00:00Z,2026-09-01T10:01:00.25Z
+                "'+49 30",2026-09-01T10:00:00Z,0
+                U3,2026-09-01T10:00:00Z,0
+                """
+        )
+    }
+
     @Test func writesAUserList() async throws {
         let text = try await export(.userList)
         let list = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]])
@@ -94,8 +108,8 @@ import Testing
             #expect(malformed.isEmpty)
             #expect(members.map(\.userId) == ["U1", "+49 30", "U3"])
             #expect(members.map(\.username) == [.string("Ann, \"A\""), .string("=1+1"), .null])
-            #expect(members.map(\.addedAt) == Array(repeating: 1_788_256_800_000_000, count: 3))
-            #expect(members[0].lastVisitAt == 1_788_256_860_250_000)
+            #expect(members.map(\.addedAt?.at) == Array(repeating: 1_788_256_800_000_000, count: 3))
+            #expect(members[0].lastVisitAt?.at == 1_788_256_860_250_000)
             #expect(members[2].fields == ["memo": .null, "teams": ["x", "y"]])
         }
     }

@@ -201,10 +201,10 @@ struct Retention {
         let first = SystemValues(before).packs.first?.stamp.time ?? Int64.max
         // What files counted, and what came on top by then, stays as a claim of its own.
         let latest = groups.values.joined().map(\.at).max() ?? 0
-        for claim in before.claims where claim.at < latest {
+        for claim in before.claims where claim.moment.latest < latest {
             let more: Int? = try db.value(
                 "SELECT count(*) FROM visit WHERE member_id = ? AND at > ? AND at <= ? AND born > ? AND \(VisitRow.isCounted)",
-                [id, claim.at, latest, row.ended]
+                [id, claim.moment.latest, latest, row.ended]
             )
             let (visits, overflow) = claim.visits.addingReportingOverflow(more ?? 0)
             guard !overflow, visits > claim.visits else { continue }
