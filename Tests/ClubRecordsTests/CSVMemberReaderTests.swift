@@ -97,17 +97,25 @@ import Testing
     }
 
     static let malformed: [(String, String)] = [
-        ("U2,Bob", "timeStampAdded"), ("U2,Bob, the second,1,2,3", "6"), ("U2,Bob,x,1,1", "timeStampAdded"),
-        ("U2,Bob,1,1,1598441234000", "timeStampOfLastVisit"), ("U2,Bob,1,-1,1", "numVisits"),
-        ("U2,Bob,1,many,1", "numVisits"), (",Bob,1,1,1", "userId"), ("<null>,Bob,1,1,1", "userId"),
-        ("a\u{7}b,Bob,1,1,1", "userId"), ("\(String(repeating: "x", count: 257)),Bob,1,1,1", "userId"),
-        ("U2,\"Bob\" B,1,1,1", "username"), ("U2,B\u{0}b,1,1,1", "username"), ("U2,\"Bob,1,1,1", "username"),
-        ("U\u{202E}2,Bob,1,1,1", "userId"),
+        ("U2,Bob", "timeStampAdded"), ("U2,Bob, the second,1,2,3", "6"), ("U2,Bob,1,1,1500000000", "timeStampAdded"),
+        ("U2,Bob,x,1,1", "timeStampAdded"),
+        ("U2,Bob,1400000000,1,15984412340000", "timeStampOfLastVisit"),
+        ("U2,Bob,1400000000,-1,1500000000", "numVisits"),
+        ("U2,Bob,1400000000,many,1500000000", "numVisits"), (",Bob,1400000000,1,1500000000", "userId"),
+        ("<null>,Bob,1400000000,1,1500000000", "userId"),
+        ("a\u{7}b,Bob,1400000000,1,1500000000", "userId"),
+        ("\(String(repeating: "x", count: 257)),Bob,1400000000,1,1500000000", "userId"),
+        ("U2,\"Bob\" B,1400000000,1,1500000000", "username"), ("U2,B\u{0}b,1400000000,1,1500000000", "username"),
+        ("U2,\"Bob,1400000000,1,1500000000", "username"),
+        ("U\u{202E}2,Bob,1400000000,1,1500000000", "userId"),
     ]
 
     @Test(arguments: malformed) func oneBadRowKeepsNoOtherOut(_ row: String, _ column: String) throws {
         for piece in CSVReaderTests.pieces {
-            let result = try Self.read(Array("\(Self.base)\n\(Self.row)\n\(row)\nU3,Eve,1,1,1".utf8), piece: piece)
+            let result = try Self.read(
+                Array("\(Self.base)\n\(Self.row)\n\(row)\nU3,Eve,1400000000,1,1500000000".utf8),
+                piece: piece
+            )
             #expect(result.members.map(\.userId) == ["U1", "U3"])
             #expect(result.members.map(\.row) == [2, 4])
             #expect(result.faults.keys.sorted() == [3])
@@ -116,7 +124,9 @@ import Testing
     }
 
     @Test func tellsOfARowInAnotherEncoding() throws {
-        let bytes = Array("\(Self.base)\nU1,Zo".utf8) + [0xEB] + Array(",1,1,1\nU3,Eve,1,1,1".utf8)
+        let bytes =
+            Array("\(Self.base)\nU1,Zo".utf8) + [0xEB]
+            + Array(",1400000000,1,1500000000\nU3,Eve,1400000000,1,1500000000".utf8)
         let result = try Self.read(bytes)
         #expect(result.members.map(\.userId) == ["U3"])
         #expect(result.faults[2]?.column == "username")

@@ -56,8 +56,8 @@ import Testing
         ),
         // Numbers as text, an empty one, and numbers for text.
         (
-            #"{"userId":7,"username":8,"timeStampAdded":"1.5","numVisits":"4","timeStampOfLastVisit":""}"#,
-            ImportedMember(row: 1, userId: "7", username: .string("8"), addedAt: 1_500_000, numVisits: 4)
+            #"{"userId":7,"username":8,"timeStampAdded":"1598441234.5","numVisits":"4","timeStampOfLastVisit":""}"#,
+            ImportedMember(row: 1, userId: "7", username: .string("8"), addedAt: 1_598_441_234_500_000, numVisits: 4)
         ),
         (
             #"{"userId":"U1","level":3,"teams":["a",null],"o":{"x":1.5}}"#,
@@ -102,7 +102,7 @@ import Testing
         (#"{"username":"Ann"}"#, "userId"), (#"{"userId":""}"#, "userId"), (#"{"userId":null}"#, "userId"),
         (#"{"userId":"a\u0007b"}"#, "userId"), (#"{"userId":"\#(String(repeating: "x", count: 257))"}"#, "userId"),
         (#"{"userId":"U","timeStampAdded":-1}"#, "timeStampAdded"),
-        (#"{"userId":"U","timeStampAdded":1598441234000}"#, "timeStampAdded"),
+        (#"{"userId":"U","timeStampAdded":15984412340000}"#, "timeStampAdded"),
         (#"{"userId":"U","timeStampOfLastVisit":"soon"}"#, "timeStampOfLastVisit"),
         (#"{"userId":"U","timeStampOfLastVisit":[]}"#, "timeStampOfLastVisit"),
         (#"{"userId":"U","numVisits":-1}"#, "numVisits"), (#"{"userId":"U","numVisits":1.5}"#, "numVisits"),

@@ -256,12 +256,16 @@ extension ImportedMember {
             }
         }
         let name: String? = if case .string(let name)? = username { name } else { nil }
-        // Who visited was there by then.
-        let added = [addedAt, lastVisitAt].lazy.compactMap(\.self).first { $0.isKnown } ?? Moment(0)
-        let isSame = known.map { $0 != 0 && (added.contains($0) || addedAt?.isKnown != true && $0 < added.at) } == true
+        var added = addedAt?.isKnown == true ? addedAt?.at ?? 0 : lastVisitAt?.at ?? 0
+        if let known {
+            // Who visited was there by then, which states nothing of somebody of whom it is known when they came.
+            let moment = addedAt?.isKnown == true ? addedAt : lastVisitAt
+            if addedAt?.isKnown != true, known == 0 { added = 0 }
+            if added < known, moment?.contains(known) == true { added = known }
+        }
         var facts = MemberFacts.plain(
             origin: .legacy(at: time, believedUpTo: limit),
-            addedAt: isSame ? known ?? 0 : added.at,
+            addedAt: added,
             username: name,
             fields: fields,
             claim: nil

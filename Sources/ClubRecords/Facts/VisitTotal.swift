@@ -23,7 +23,8 @@ package struct VisitTotal: Sendable {
         let counted = ledger.filter(\.counts).map(\.at)
         visits = Self.sum(counted.count, removed)
         var known = Known()
-        for claim in claims {
+        // What accounts for a total came by its time.
+        for claim in claims.sorted(by: { ($0.moment.latest, $0) < ($1.moment.latest, $1) }) {
             if !isAccountedFor(claim.visits, claim.moment, known) {
                 let later = counted.count - counted.count(through: claim.moment.latest)
                 visits = max(visits, Self.sum(claim.visits, later))
@@ -46,6 +47,7 @@ package struct VisitTotal: Sendable {
         var known = Known()
         for claim in claims where claim.moment.earliest <= time {
             known.add(claim, before: times.count(through: claim.moment.latest))
+            known.most = max(known.most, claim.visits)
         }
         return known
     }
@@ -89,16 +91,16 @@ package struct VisitTotal: Sendable {
 
     /// What the totals of files account for.
     private struct Known {
-        /// The greatest total, and the greatest beyond what the ledger has up to its moment.
-        private var most = 0
+        /// The greatest total of those that may be of a later time.
+        var most = 0
+        /// The most that one is beyond what the ledger has up to its moment.
         private var beyond = 0
         /// When their latest visits were, in their order.
         private(set) var moments: [Int64] = []
 
         mutating func add(_ claim: MemberFacts.Claim, before visits: Int) {
-            most = max(most, claim.visits)
             beyond = max(beyond, claim.visits - visits)
-            if claim.moment.isKnown { moments.append(claim.at) }
+            if claim.moment.isKnown { moments.insert(claim.at, at: moments.count(through: claim.at)) }
         }
 
         func count(_ times: [Int64], _ removed: Int, through time: Int64) -> Int {

@@ -97,7 +97,8 @@ package enum NumberText {
         for _ in 0..<max(place, 0) { (at, unit) = (at * 10, unit * 10) }
         if place < 0 {
             // As a number in JSON is rounded.
-            let seconds = Double("\(number.digits)e\(place - 6)") ?? 0
+            let same = place == number.exponent + 6 ? Double(text) : nil
+            let seconds = same ?? Double("\(number.digits)e\(place - 6)") ?? 0
             guard let time = Timestamp.microseconds(Date(timeIntervalSince1970: seconds)) else { throw .tooLarge }
             at = time
         }

@@ -20,7 +20,7 @@ import Testing
     /// Three who are one, A, and one who is alone; B has a total of a file and C more visits than A.
     private func club(_ name: String = "club.sqlite") async throws -> Club {
         let club = try await openClub(.test(.file(path: directory.file(name)), clock: { start + 86_400 }))
-        let row = "userId,username,timeStampAdded,numVisits,timeStampOfLastVisit\nB,Bea,1000000,7,1500000\n"
+        let row = "userId,username,timeStampAdded,numVisits,timeStampOfLastVisit\nB,Bea,1000000000,7,1500000000\n"
         try await club.importMembers(from: try directory.write(row, to: "old.csv"))
         for (key, seconds) in [("A", 0), ("A", 100.25), ("B", 200), ("C", 50), ("C", 150), ("C", 300), ("D", 400)] {
             _ = try await club.receive(tap(key, at: seconds))
