@@ -58,12 +58,16 @@ struct ClubDeskToolTests {
         let first = try await undo()
         #expect(first.output.contains("Anna (A) has 1 visit now."))
         #expect(!first.messages.contains("total"))
+        // The club's own file adds nothing to what is known; another one does.
         let file = club.scratch.file("own.csv")
         _ = try await club.json("export", "--type", "csv", file)
         _ = try await club.json("import", file, "--overwrite")
+        let other = try club.scratch.write("userId,numVisits\nA,5\n", to: "other.csv")
+        let report = try await club.json("import", other, "--merge").last
+        #expect(report?["raised"] as? Int == 1)
         let second = try await undo()
         #expect(second.status == 0)
-        #expect(second.output.contains("Anna (A) has 1 visit now."))
+        #expect(second.output.contains("Anna (A) has 5 visits now."))
         #expect(second.messages.contains("The total stays as it was: it comes from an imported file"))
         #expect(second.messages.split(separator: "\n").count == 1)
     }
