@@ -89,7 +89,7 @@ struct MappingFile: Sendable, Equatable {
             if value.isUnusable { continue }
             if key == .map, case .mapping(let columns) = value.node.content {
                 file.mappings = columns.map { column in
-                    ColumnMapping(column: column.key, field: YAMLValue(node: column.value, place: "").text)
+                    ColumnMapping(column: column.key, target: YAMLValue(node: column.value, place: "").text ?? "")
                 }
             } else if let expected = file.set(key, value.text ?? "") {
                 refuse("found \(value.found)", "'\(key.rawValue)' takes \(expected).")
@@ -109,7 +109,8 @@ struct MappingFile: Sendable, Equatable {
         if !mappings.isEmpty { lines.append("map:") }
         for mapping in mappings {
             lines.append(
-                "  \(KioskFile.scalar(mapping.column)): \(mapping.field.map(KioskFile.scalar) ?? "")".trimmedEnd
+                "  \(KioskFile.scalar(mapping.column)): \(mapping.field == nil ? "" : KioskFile.scalar(mapping.target))"
+                    .trimmedEnd
             )
         }
         return lines.joined(separator: "\n") + "\n"

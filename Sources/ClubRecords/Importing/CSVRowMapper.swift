@@ -5,7 +5,7 @@ struct CSVRowMapper: Sendable {
     let plan: ColumnPlan
 
     /// How numbers are written: with a comma for a point where a comma does not stand between fields.
-    private let forms: NumberText.Forms
+    private var forms: NumberText.Forms
 
     // The columns of the base values; -1 where there is none.
     private var userId = -1
@@ -25,7 +25,10 @@ struct CSVRowMapper: Sendable {
     private var birthdays: [(index: Int, name: String)] = []
 
     /// The order of the numbers of dates.
-    var dateOrder: DateOrder?
+    var dateOrder: DateOrder? {
+        get { forms.order }
+        set { forms.order = newValue }
+    }
 
     /// Fields that a row must have at least: up to the last base value. Spreadsheets leave out empty ones at the end.
     private let fewest: Int

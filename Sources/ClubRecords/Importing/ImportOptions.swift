@@ -110,16 +110,22 @@ public struct ColumnMapping: Sendable, Hashable {
         self.form = form
     }
 
-    /// Parses `COLUMN=FIELD`, or `COLUMN=userId:FORM`; `COLUMN=` omits the column. The last `=` divides, since names of fields have none. `nil`
-    /// without one, or without a column.
+    /// Parses `COLUMN=FIELD`, or `COLUMN=userId:FORM`; `COLUMN=` omits the column. The last `=` divides, since names of
+    /// fields have none. `nil` without one, or without a column.
     public init?(_ text: String) {
         guard let divider = text.lastIndex(of: "="), divider > text.startIndex else { return nil }
-        column = String(text[..<divider])
-        let field = String(text[text.index(after: divider)...])
-        self.field = field.isEmpty ? nil : field
-        if let colon = field.firstIndex(of: ":"), field[..<colon].lowercased() == "userid" {
-            self.field = "userId"
-            form = String(field[field.index(after: colon)...])
+        self.init(column: String(text[..<divider]), target: String(text[text.index(after: divider)...]))
+    }
+
+    /// What stands behind the column: `FIELD`, `userId:FORM`, or nothing.
+    package init(column: String, target: String) {
+        if let colon = target.firstIndex(of: ":"), target[..<colon].lowercased() == "userid" {
+            self.init(column: column, field: "userId", form: String(target[target.index(after: colon)...]))
+        } else {
+            self.init(column: column, field: target.isEmpty ? nil : target)
         }
     }
+
+    /// The same, written.
+    package var target: String { (field ?? "") + (form.map { ":\($0)" } ?? "") }
 }

@@ -82,7 +82,7 @@ struct UserListReader: RowReader {
         if let numbers, let text = Self.text(values["userId"] ?? .null).map(Self.trimmed), !text.isEmpty {
             values["userId"] = .string(try numbers.userId(text))
         }
-        let row = try Self.row(number, values, &batch)
+        let row = try Self.row(number, values, order: dateOrder, &batch)
         batch.set(said, of: number)
         for note in notes { batch.note(number, note) }
         return row
@@ -107,6 +107,7 @@ struct UserListReader: RowReader {
     static func row(
         _ number: Int,
         _ values: [String: FieldValue],
+        order: DateOrder? = nil,
         _ batch: inout ImportBatch
     ) throws(RowFault) -> ImportBatch.Row {
         var values = values
@@ -120,9 +121,9 @@ struct UserListReader: RowReader {
         var username = ImportBatch.OptionalText.absent
         let saysName = values["username"] != nil
         let name = take("username")
-        let addedAt = try time(take("timeStampAdded"), "timeStampAdded")
+        let addedAt = try time(take("timeStampAdded"), "timeStampAdded", order)
         let visits = try visits(take("numVisits"))
-        let lastVisitAt = try time(take("timeStampOfLastVisit"), "timeStampOfLastVisit")
+        let lastVisitAt = try time(take("timeStampOfLastVisit"), "timeStampOfLastVisit", order)
         if let key = values.nameWithNUL { throw .nul(key) }
         if saysName {
             if let name = text(name) {
@@ -159,8 +160,8 @@ struct UserListReader: RowReader {
 
     private static func trimmed(_ text: String) -> String { text.trimmed }
 
-    private static func time(_ value: FieldValue, _ name: String) throws(RowFault) -> Moment? {
-        let forms = NumberText.Forms()
+    private static func time(_ value: FieldValue, _ name: String, _ order: DateOrder?) throws(RowFault) -> Moment? {
+        let forms = NumberText.Forms(order: order)
         let moment: Result<Moment, NumberText.Fault>
         switch value {
         case .null: return nil
