@@ -117,8 +117,8 @@ extension Message {
             let message = "the message is no JSON: expected \(error.message) at byte \(error.offset + 1)"
             throw MessageError(.malformed, at: error.offset, message)
         }
-        if case .object(var fields) = value, case .double = fields[Self.idName],
-            let number = JSONReader.number(Self.idName, in: bytes).flatMap(WholeNumber.digits)
+        if case .object(var fields) = value, let id = fields[Self.idName],
+            let number = JSONReader.number(Self.idName, in: bytes).flatMap(WholeNumber.digits), Self.id(id) != number
         {
             guard Self.isName(number) else {
                 throw MessageError(.invalidIdentifier, "'\(Self.idName)' has more than 200 digits; write a shorter one")

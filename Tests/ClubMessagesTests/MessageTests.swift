@@ -44,6 +44,9 @@ struct MessageTests {
             (#"{"messageId":1.0}"#, "1"),
             (#"{"messageId":1.50E1}"#, "15"),
             (#"{"messageId":9007199254740993}"#, "9007199254740993"),
+            (#"{"messageId":9007199254740993.0}"#, "9007199254740993"),
+            (#"{"messageId":9007199254740993e0}"#, "9007199254740993"),
+            (#"{"messageId":9007199254740992.5}"#, made),
             (#"{"messageId":9223372036854775807}"#, "9223372036854775807"),
             (#"{"messageId":9223372036854775808}"#, "9223372036854775808"),
             (#"{"messageId":-9223372036854775809}"#, "-9223372036854775809"),
@@ -134,7 +137,7 @@ struct MessageTests {
             ("[1]", .notAnObject, 0), ("\"a\"", .notAnObject, 0), ("null", .notAnObject, 0),
             (#"{"expires":"tomorrow"}"#, .invalidExpiry, nil), (#"{"expires":true}"#, .invalidExpiry, nil),
             (#"{"expires":"2026-09-01T10:00:00"}"#, .invalidExpiry, nil), (#"{"expires":-1}"#, .invalidExpiry, nil),
-            (#"{"messageId":007}"#, .malformed, 14), (#"{"messageId":1e300}"#, .invalidIdentifier, nil),
+            (#"{"messageId":007}"#, .malformed, 16), (#"{"messageId":1e300}"#, .invalidIdentifier, nil),
             (#"{"messageId":1e400}"#, .malformed, 13),
             // Milliseconds, which would be in the year 58 637.
             (#"{"expires":1788256800000}"#, .invalidExpiry, nil), (#"{"expires":1e300}"#, .invalidExpiry, nil),

@@ -87,11 +87,11 @@ enum FoldedText {
     /// A folded text without blanks and without what parts names and numbers, of which people leave out some.
     static func compact(_ folded: [UInt8]) -> [UInt8] { folded.filter { !" -'`.,/()".utf8.contains($0) } }
 
-    /// The last digits of a telephone number, which are the same however it is written; `nil` for other texts.
+    /// The digits of a telephone number; `nil` for other texts. The last nine are the same however it is written.
     static func telephone(_ folded: [UInt8]) -> [UInt8]? {
         guard folded.allSatisfy({ isDigit($0) || " +-()/.".utf8.contains($0) }) else { return nil }
         let digits = folded.filter(isDigit)
-        return digits.count < 7 ? nil : digits.suffix(9)
+        return digits.count < 7 ? nil : digits
     }
 
     static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
@@ -116,8 +116,10 @@ struct SearchedText: Sendable {
         whole = trimmed.isEmpty ? folded : Array(trimmed.joined(separator: [0x20]))
         parts = Self.parts(folded)
         expandedParts = Self.parts(FoldedText.fold(text, expanding: true))
-        // A zero that is dialled at home only.
-        telephone = FoldedText.telephone(folded).map { Array($0.drop { $0 == UInt8(ascii: "0") }) }
+        // Without the zeros that are dialled at home or for abroad only.
+        telephone = FoldedText.telephone(folded)
+            .map { Array($0.drop { $0 == UInt8(ascii: "0") }.suffix(9)) }
+            .flatMap { $0.count < 6 ? nil : $0 }
     }
 
     /// The words, of what has digits the whole: numbers keep their order.
@@ -132,7 +134,7 @@ struct SearchedText: Sendable {
         guard !parts.isEmpty else { return !whole.isEmpty && Self.contains(folded, whole) }
         let compact = FoldedText.compact(folded)
         if parts.allSatisfy({ Self.contains(compact, $0) }) { return true }
-        if isField, let telephone, !telephone.isEmpty, let other = FoldedText.telephone(folded),
+        if isField, let telephone, let other = FoldedText.telephone(folded),
             Self.contains(other, telephone)
         {
             return true

@@ -180,7 +180,7 @@ enum Likeness {
     static func field(_ text: String) -> String? {
         let folded = FoldedText.fold(text)
         if folded.allSatisfy({ FoldedText.isDigit($0) || " +-()/.".utf8.contains($0) }) {
-            return FoldedText.telephone(folded).map { String(decoding: $0, as: UTF8.self) }
+            return FoldedText.telephone(folded).map { String(decoding: $0.suffix(9), as: UTF8.self) }
         }
         let plain = String(decoding: folded, as: UTF8.self).filter { $0.isLetter || $0.isNumber || $0 == "@" }
         return plain.count < 6 ? nil : plain

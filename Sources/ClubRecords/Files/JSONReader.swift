@@ -81,8 +81,8 @@ package struct JSONReader {
         guard let value = Double(text), value.isFinite else {
             throw Fault(offset: start, message: "a number within the range of a Double")
         }
-        // JSON knows no difference between 1.0 and 1.
-        if let whole = Int(exactly: value) { return .int(whole) }
+        // JSON knows no difference between 1.0 and 1. What has too many digits is rounded, and not to be taken for another.
+        if !isInteger, let whole = Int(exactly: value) { return .int(whole) }
         return .double(value)
     }
 }

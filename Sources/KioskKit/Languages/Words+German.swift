@@ -30,7 +30,7 @@ extension Words {
         case .noReader: "Personal: Kein Lesegerät angeschlossen. Bitte eines einstecken."
         case .serviceLost: "Personal: Der Dienst für Lesegeräte (pcscd) antwortet nicht."
         case .readerStuck: "Personal: Lesegerät {reader} hängt. Bitte aus- und wieder einstecken."
-        case .clockWrong: "Personal: Die Uhr dieses Geräts ist nicht gestellt. Sie zeigt den {date}. Bitte stellen."
+        case .clockWrong: "Personal: Die Uhr ist nicht gestellt, sie zeigt den {date}."
         case .someone: "Mitglied"
         case .outcomeFirstVisit: "Erster Besuch"
         case .outcomeVisit: "Besuch"
