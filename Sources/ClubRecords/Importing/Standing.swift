@@ -148,7 +148,7 @@ package struct Standing: Sendable, Hashable {
         case .visitsLeft where Words.unlimited.contains(word) || text == "∞": break
         case .visitsLeft:
             let digits = Array(PlainDigits.text(text).utf8)
-            let number = digits.withUnsafeBufferPointer { NumberText.visits($0, comma: false) }
+            let number = digits.withUnsafeBufferPointer { NumberText.visits($0, NumberText.Forms()) }
             guard case .success(let visits) = number, visits <= 1_000_000 else {
                 throw RowFault(shown, "expected how many visits are left: a whole number, or 'unlimited'")
             }
