@@ -88,7 +88,8 @@ struct StoreImportSinkTests {
             )
         }
         let quick = try StoreImportSink(fast.store)
-        let verdicts = try quick.apply(batch(rows))
+        // That two rows are of one member is said besides.
+        let verdicts = try quick.apply(batch(rows)).map { if case .noted(let verdict, _) = $0 { verdict } else { $0 } }
         try quick.finish()
         #expect(try careful.importRows(rows) == verdicts)
         #expect(try await fast.dump() == careful.dump())
