@@ -164,6 +164,7 @@ struct ClubTransferToolTests {
     func erasedOnce() async throws {
         let file = try club.scratch.write("userId,username\nU1,From Sheet\n", to: "reuse.csv")
         for remove in ["erase", "delete"] {
+            let club = try ClubTool()
             _ = try await club.json("members", "add", "U1")
             _ = try await club.run("members", remove, "U1", "--yes")
             let away = try await club.json("import", file, "--merge", "--overwrite")
