@@ -1,4 +1,5 @@
 import ClubKit
+import Diagnosis
 import Foundation
 import ReaderKit
 import Synchronization
@@ -179,7 +180,11 @@ final class FrontDesk: Sendable {
         guard let wrongDay else { return output.message("The clock of this kiosk is set now.") }
         let fault =
             "The clock of this kiosk is not set: it shows \(LocalTime.text(wrongDay).prefix(10)), and visits are recorded by it"
-        let error = ErrorLine(code: "clockNotSet", "\(fault). Set it; 'readerctl doctor' shows how.")
+        // Else it may as well have been the latest visit whose time was wrong.
+        let doubt =
+            wrongDay < MachineDiagnosis.released
+            ? "" : " If that is the day, the latest visit was recorded by a wrong clock, and the next one ends this."
+        let error = ErrorLine(code: "clockNotSet", "\(fault). Set it; 'readerctl doctor' shows how.\(doubt)")
         try? output.json(fields: ["event": "error", "at": ISO8601.text(club.configuration.clock()), "error": error])
         output.message(error.message)
     }

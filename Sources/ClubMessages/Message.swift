@@ -118,13 +118,13 @@ extension Message {
             throw MessageError(.malformed, at: error.offset, message)
         }
         if case .object(var fields) = value, let id = fields[Self.idName],
-            let number = JSONReader.number(Self.idName, in: bytes).flatMap(WholeNumber.digits), Self.id(id) != number
+            let text = JSONReader.number(Self.idName, in: bytes), WholeNumber.digits(text) != Self.id(id)
         {
-            guard Self.isName(number) else {
+            // As a text, which is the same identifier, so that who gets the payload has all of it.
+            fields[Self.idName] = WholeNumber.digits(text).map { .string($0) } ?? .double(Double(text) ?? 0)
+            if case .string(let number) = fields[Self.idName], !Self.isName(number) {
                 throw MessageError(.invalidIdentifier, "'\(Self.idName)' has more than 200 digits; write a shorter one")
             }
-            // As a text, which is the same identifier, so that who gets the payload has all of it.
-            fields[Self.idName] = .string(number)
             value = .object(fields)
         }
         try self.init(reading: value, source: source, receivedAt: receivedAt, makeUUID: makeUUID)
