@@ -30,7 +30,7 @@ extension MemberFacts {
             claims.compactMap { claim in
                 if facts.isAlive(claim.stamp) { return claim }
                 let isOver = claim.at != 0 && Stamp.legacy(at: claim.at).time <= end.time
-                return isOver ? nil : Claim(visits: claim.visits, at: claim.at, stamp: born)
+                return isOver ? nil : Claim(visits: claim.visits, moment: claim.moment, stamp: born)
             }
         )
         return told

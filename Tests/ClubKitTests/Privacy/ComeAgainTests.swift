@@ -105,7 +105,7 @@ struct ComeAgainTests {
                 userId: batch.text("U1".utf8),
                 username: .absent,
                 numVisits: 9,
-                lastVisitAt: 60_000_000
+                lastVisitAt: Moment(60_000_000)
             )
         )
         let sink = try StoreImportSink(deleted.store)
