@@ -21,7 +21,9 @@ struct ClubTool {
     }
 
     /// Runs a command with `--json` that must succeed, and gives the objects that it prints.
-    func json(_ arguments: String...) async throws -> [[String: Any]] {
+    func json(_ arguments: String...) async throws -> [[String: Any]] { try await json(arguments) }
+
+    func json(_ arguments: [String]) async throws -> [[String: Any]] {
         let outcome = try await run(arguments + ["--json"])
         #expect(outcome.status == 0, "\(arguments): \(outcome.messages)")
         #expect(outcome.objects.count == outcome.output.split(separator: "\n").count, "\(outcome.output)")
