@@ -351,7 +351,7 @@ import TestSupport
 
     /// A damaged answer is not mended: a fault stands for it, and its line is named with the place.
     @Test(arguments: [
-        ("< 9Z 00", 2, 4, CaptureError.Code.invalidHex), ("< 900", 2, 5, .oddHex), ("< 90", 2, 2, .wrongLength),
+        ("< 9Z 00", 2, 4, CaptureError.Code.invalidHex), ("< 900", 2, 5, .oddHex), ("< 90", 2, 3, .wrongLength),
         ("! lost", 2, 1, .trailingText), ("< 90 7 90 00", 2, 6, .oddHex), ("< 04 7", 2, 6, .oddHex),
         ("< 9000 (success), 17 bytes\n  0010  41", 2, 2, .wrongLength),
         ("< 9000 (success), 2 bytes\n  0000  41\n", 2, 2, .wrongLength),
