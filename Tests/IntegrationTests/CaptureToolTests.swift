@@ -208,11 +208,16 @@ import Testing
     }
 
     @Test func convertRefuses() async throws {
-        let log = try scratch.write("> 00 A4 04 00\n< 9Z 00\n", to: "a.txt")
+        // A fault stands for an answer that cannot be read; of a log without any exchange there is nothing to keep.
+        let damaged = try await capture("convert", scratch.write("> 00 A4 04 00\n< 9Z 00\n", to: "damaged.txt"))
+        #expect(damaged.status == 0)
+        #expect(damaged.output.contains("\n! comm-error"))
+        #expect(damaged.messages.contains("line 2: 'Z' is not a hexadecimal digit"))
+        let log = try scratch.write("> 1B 7 C3 00 00\n< 90 00\n", to: "a.txt")
         let outcome = try await capture("convert", log)
         #expect(outcome.status == 65)
         #expect(outcome.output.isEmpty)
-        #expect(outcome.messages.contains("a.txt:2:4:"))
+        #expect(outcome.messages.contains("a.txt:1:6:"))
         #expect(try await capture("convert", scratch.file("missing")).status == 66)
         #expect(try await capture("convert", log, "--json").status == 64)
         #expect(try await capture("convert", log, "--atr", "XX").status == 64)

@@ -158,7 +158,8 @@ struct ClubForeignFilesToolTests {
             let arguments = ["export", "--for", "excel", path, "--database", club.database] + row.arguments
             let outcome = try await Tool.clubctl.start(arguments, environment: row.environment).finish()
             #expect(outcome.status == 0, "\(outcome.messages)")
-            let text = try String(contentsOfFile: path, encoding: .utf8)
+            // Foundation would take the mark away.
+            let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
             #expect(text.utf8.starts(with: [0xEF, 0xBB, 0xBF]))
             #expect(
                 text.dropFirst().prefix { $0 != "\n" }.split(separator: row.delimiter).prefix(2) == [
