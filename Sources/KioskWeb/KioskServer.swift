@@ -116,19 +116,19 @@ public final class KioskServer: Sendable {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "kiosk-web")
         logger.logLevel = .critical
+        let http = HTTP1Channel.Configuration(
+            additionalChannelHandlers: [Doorkeeper(settings: self.settings, connections: self.connections)],
+            idleTimeout: .init(settings.idleTimeout),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: 16 << 10,
+                maxHeaderListSize: 32 << 10,
+                maxHeaderFieldCount: 100
+            )
+        )
+        connections.begin()
         let application = Application(
             responder: WebResponder(server: self),
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [Doorkeeper(settings: self.settings, connections: self.connections)],
-                    idleTimeout: .init(settings.idleTimeout),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 16 << 10,
-                        maxHeaderListSize: 32 << 10,
-                        maxHeaderFieldCount: 100
-                    )
-                )
-            ),
+            server: HTTPServerBuilder { HeldChannel(http: HTTP1Channel(responder: $0, configuration: http)) },
             configuration: .init(
                 address: .hostname(host, port: port),
                 availableConnectionsDelegate: MaximumAvailableConnections(
@@ -187,7 +187,7 @@ public final class KioskServer: Sendable {
         deskFeed.finish()
         events.finish()
         serving?.cancel()
-        connections.closeAll()
+        connections.end()
         _ = await serving?.result
     }
 
@@ -282,6 +282,21 @@ final class WebScreenView: VisitorView, DeskView {
     }
 }
 
+/// Speaks HTTP/1.1, and holds each connection until it is closed. One that is accepted while the server ends is handled by
+/// nobody, and NIO ends the process where such a one is let go of while it is open (swift-nio 2637).
+private struct HeldChannel: ServerChildChannel {
+    let http: HTTP1Channel
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        http.setup(channel: channel, logger: logger).map { value in
+            channel.closeFuture.whenComplete { _ in withExtendedLifetime(value) {} }
+            return value
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+}
+
 /// Notes what is opened, and closes at once what an address opens beyond its share, so that others find room.
 private final class Doorkeeper: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Never
@@ -311,25 +326,33 @@ final class Connections: Sendable {
         var writingSince: ContinuousClock.Instant?
     }
 
-    private let all = Mutex<[ObjectIdentifier: Connection]>([:])
+    /// `nil` while nothing is served.
+    private let all = Mutex<[ObjectIdentifier: Connection]?>(nil)
 
-    var count: Int { all.withLock(\.count) }
+    var count: Int { all.withLock { $0?.count ?? 0 } }
+
+    func begin() { all.withLock { $0 = [:] } }
+
+    /// Closes all, and those that come later.
+    func end() {
+        all.withLock { $0.take() }?.values.forEach { $0.channel.close(promise: nil) }
+    }
 
     /// Notes a connection until it is closed, and returns whether its address may have so many.
     func admit(_ channel: any Channel, limit: Int) -> Bool {
         let (id, address) = (ObjectIdentifier(channel), channel.remoteAddress?.ipAddress)
         let isAdmitted = all.withLock { all in
-            guard all.values.count(where: { $0.address == address }) < limit else { return false }
-            all[id] = Connection(channel: channel, address: address)
+            guard let open = all, open.values.count(where: { $0.address == address }) < limit else { return false }
+            all?[id] = Connection(channel: channel, address: address)
             return true
         }
-        if isAdmitted { channel.closeFuture.whenComplete { _ in self.all.withLock { $0[id] = nil } } }
+        if isAdmitted { channel.closeFuture.whenComplete { _ in self.all.withLock { $0?[id] = nil } } }
         return isAdmitted
     }
 
     /// Notes that a write begins, or is over.
     func note(_ channel: any Channel, isWriting: Bool) {
-        all.withLock { $0[ObjectIdentifier(channel)]?.writingSince = isWriting ? .now : nil }
+        all.withLock { $0?[ObjectIdentifier(channel)]?.writingSince = isWriting ? .now : nil }
     }
 
     /// Closes connections whose other end takes nothing.
@@ -341,7 +364,7 @@ final class Connections: Sendable {
     func closeAll() { close { _ in true } }
 
     private func close(_ isChosen: (Connection) -> Bool) {
-        for connection in all.withLock({ $0.values.filter(isChosen) }) { connection.channel.close(promise: nil) }
+        for connection in all.withLock({ $0?.values.filter(isChosen) }) ?? [] { connection.channel.close(promise: nil) }
     }
 }
 #endif

@@ -67,7 +67,7 @@ struct ClubInboxToolTests {
             input: Array(text.utf8)
         )
         #expect(put.status == 0)
-        let kiosk = try await MessageKiosk(club, ["--on", "wait=\(program)"])
+        let kiosk = try await MessageKiosk(club, ["--on", "wait=\(program)", "--message-timeout", "600"])
         try await until("the first has begun") { FileManager.default.fileExists(atPath: begun) }
         kiosk.tool.kill(SIGINT)
         // The socket goes first.

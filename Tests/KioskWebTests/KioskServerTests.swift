@@ -276,6 +276,31 @@ struct KioskServerTests {
         }
     }
 
+    @Test("It ends whole though browsers connect meanwhile")
+    func connectingAtTheEnd() async throws {
+        for _ in 0..<40 {
+            let server = await KioskServer(KioskModel())
+            let port = try await server.start(host: "127.0.0.1", port: 0)
+            let isOver = Shared(false)
+            let connected = Shared(0)
+            let browsers = Thread {
+                var clients: [SocketClient] = []
+                while !isOver.withLock({ $0 }) {
+                    // Refused at last.
+                    guard let client = try? SocketClient(port: port) else { continue }
+                    clients = clients.suffix(50) + [client]
+                    connected.withLock { $0 += 1 }
+                }
+            }
+            browsers.start()
+            try await until("they connect") { connected.withLock { $0 } > 20 }
+            await server.stop()
+            #expect(server.connections.count == 0)
+            isOver.withLock { $0 = true }
+            try await until("they are done") { browsers.isFinished }
+        }
+    }
+
     @Test("A client that takes nothing costs a bounded queue, misses some, and is let go in time")
     func slow() async throws {
         var settings = KioskServer.Settings()
