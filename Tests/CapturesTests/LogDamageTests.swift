@@ -128,10 +128,13 @@ struct LogDamage: Sendable, CustomStringConvertible {
     /// Logs × damages: what is there is read, what is damaged has a fault and a name, and nothing is invented.
     @Test func survivesEachDamage() throws {
         var table: [String] = []
+        let said = LogSample.all.map { sample in
+            (try? CaptureConversion(sample.text)).map { LogSample.said($0.capture) } ?? []
+        }
         for damage in LogDamage.all {
             var ends: [String: [String]] = [:]
-            for sample in LogSample.all {
-                let end = end(of: damage, sample)
+            for (sample, whole) in zip(LogSample.all, said) {
+                let end = end(of: damage, sample, whole)
                 ends[end, default: []].append(sample.name)
             }
             for (end, names) in ends.sorted(by: { $0.key < $1.key }) {
@@ -147,8 +150,7 @@ struct LogDamage: Sendable, CustomStringConvertible {
         #expect(found == wanted, "what each log ended in is not what \(path) says")
     }
 
-    private func end(of damage: LogDamage, _ sample: LogSample) -> String {
-        let whole = (try? CaptureConversion(sample.text)).map { LogSample.said($0.capture) } ?? []
+    private func end(of damage: LogDamage, _ sample: LogSample, _ whole: [String]) -> String {
         let conversion: CaptureConversion
         do {
             conversion = try CaptureConversion(damage.apply(sample))

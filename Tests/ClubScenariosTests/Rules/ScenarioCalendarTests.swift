@@ -246,7 +246,7 @@ import Testing
                 let local = moment / minute + Int64(zone.secondsFromGMT(for: Timestamp.date(moment)) / 60)
                 shown.append(max(shown.last ?? .min, Int(local)))
             }
-            for _ in 0..<5 {
+            for _ in 0..<2 {
                 let times = (0..<2).map { _ in Int.random(in: 0...96, using: &random) * 15 }
                 let days = Set((0..<3).compactMap { _ in Weekday(rawValue: .random(in: 1...7, using: &random)) })
                 let hours = try OpeningHours(

@@ -202,7 +202,10 @@ import TestSupport
         }
         fake.plug("B")
         try await watcher.until("added B")
-        #expect(watcher.texts.count { $0 == "lost" } == watcher.texts.count { $0 == "back" })
+        // The last error may come after it.
+        try await until("each loss is over") {
+            watcher.texts.count { $0 == "lost" } == watcher.texts.count { $0 == "back" }
+        }
         watcher.stop()
         await fake.expectClean("\(code) in \(function)")
     }
