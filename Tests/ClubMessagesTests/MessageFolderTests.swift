@@ -289,6 +289,16 @@ struct MessageFolderTests {
         await folder.stop()
     }
 
+    @Test("It ends at once, also while a message is being answered")
+    func endsMeanwhile() async throws {
+        for number in 0..<200 {
+            let folder = try await open()
+            try rename(Self.greeting, "a.json")
+            try await until("it is taken") { notes.all.count > number }
+            await folder.stop()
+        }
+    }
+
     @Test("The thread wakes only when something comes")
     func wakeUps() async throws {
         let folder = try await open()

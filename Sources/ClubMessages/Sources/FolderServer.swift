@@ -62,7 +62,8 @@ final class FolderServer: ThreadServer {
         var memory = Memory(watch: ArrivalWatch(), retry: pauses.firstRetry)
         started(.success(()))
         while !thread.isEnding {
-            if let pause = look(&memory) { sleep(pause, memory.watch) }
+            // A bell that rang during the look may have been taken for an answer's.
+            if let pause = look(&memory), !thread.isEnding { sleep(pause, memory.watch) }
         }
     }
 
