@@ -117,6 +117,37 @@ struct ClubForeignFilesToolTests {
         #expect(try await members() == ["U1="])
     }
 
+    @Test("A database that another program has opened meanwhile stays, though the first import fails")
+    func openMeanwhile() async throws {
+        let file = club.scratch.file("pipe.csv")
+        #expect(mkfifo(file, 0o600) == 0)
+        let importing = try Tool.clubctl.start(["import", file, "--database", club.database])
+        try await until("it is made") { FileManager.default.fileExists(atPath: club.database) }
+        let kiosk = try await MessageKiosk(club)
+        try Data("Name,City\nA,B\n".utf8).write(to: URL(fileURLWithPath: file))
+        let outcome = await importing.finish()
+        #expect(outcome.status == 65 && outcome.messages.contains("a new one was made"), "\(outcome.messages)")
+        #expect(FileManager.default.fileExists(atPath: club.database))
+        #expect(await kiosk.stop() == 130)
+        #expect(try await members().isEmpty)
+    }
+
+    @Test("A mapping that cannot be written leaves the one that is there, and the report is printed all the same")
+    func unwritableMapping() async throws {
+        let file = try club.scratch.write("userId,numVisits\nU1,1\nU2,many\n", to: "some.csv")
+        let pipe = club.scratch.file("pipe.yaml")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for (number, kept) in [club.scratch.file("none/m.yaml"), pipe, club.scratch.path].enumerated() {
+            let outcome = try await club.run("import", file, "--save-mapping", kept, "--merge")
+            #expect(outcome.status == 74, "\(kept): \(outcome.messages)")
+            #expect(outcome.output.contains("row 3") && outcome.messages.contains(kept), "\(number): \(outcome)")
+        }
+        #expect(try await members() == ["U1="])
+        let kept = try club.scratch.write("delimiter: x\n", to: "kept.yaml")
+        #expect(try await club.run("import", file, "--save-mapping", kept, "--merge").status == 65)
+        #expect(try String(contentsOfFile: kept, encoding: .utf8).hasPrefix("# How a file"))
+    }
+
     @Test("An identifier that lost its zeros is noted, whoever was known first")
     func lostZeros() async throws {
         let known = try club.scratch.write("userId\n0001234567\n9999999\n00\n5\n", to: "known.csv")

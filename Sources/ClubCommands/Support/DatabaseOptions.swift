@@ -89,9 +89,8 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         let isNew = isMissing || location.emptyFile != nil
         var isUnused = false
         defer {
-            if isUnused {
-                for ending in ["", "-wal", "-shm", "-journal"] { unlink(location.path + ending) }
-            } else if isNew, !location.isMissing {
+            let isRemoved = isUnused && DatabaseFiles.removeUnused(location.path)
+            if !isRemoved, isNew, !location.isMissing {
                 Output.tell("There was no database at \(location.path): a new one was made.")
             }
         }
@@ -99,7 +98,9 @@ struct DatabaseOptions: ParsableArguments, Sendable {
         do {
             club = try await open()
         } catch {
-            isUnused = isMissing && leavesNone && (error as? ClubError)?.kind == .diskFull
+            // A disk with little room fails in either way.
+            let isFull = [.diskFull, .inputOutput].contains((error as? ClubError)?.kind)
+            isUnused = isMissing && leavesNone && isFull
             throw error
         }
         return try await Self.closing(club) { club in

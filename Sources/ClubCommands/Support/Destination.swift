@@ -38,11 +38,26 @@ struct Destination: Sendable {
         return try result.get()
     }
 
+    /// Writes a file, which is there whole or not at all: one that it would have replaced stays.
+    func save(_ bytes: [UInt8]) throws {
+        if path == "-" {
+            if let code = Output.write(bytes[...], to: STDOUT_FILENO) { throw Output.failure(code) }
+            return
+        }
+        try requireFree()
+        do throws(FileSteps.Failure) {
+            try put(at: path) { file throws(FileSteps.Failure) in try FileSteps.write(bytes[...], to: file) }
+        } catch {
+            throw failure(error.code)
+        }
+    }
+
+    private func failure(_ code: Int32) -> ToolFailure {
+        ToolFailure("could not write \(path): \(String(cString: strerror(code))).", exit: ToolExit.inputOutput)
+    }
+
     /// Has the club's user write a file, or a folder of files, of its own, and copies that to its place for the caller.
     private func deliver<Value>(_ work: (String) async throws -> Value) async throws -> Value {
-        func failure(_ code: Int32) -> ToolFailure {
-            ToolFailure("could not write \(path): \(String(cString: strerror(code))).", exit: ToolExit.inputOutput)
-        }
         try requireFree()
         // Where there is room for a whole club.
         let (isMade, folder) = FileSteps.unique("/var/tmp/clubkit-output-") { mkdtemp($0) != nil }
@@ -97,11 +112,21 @@ struct Destination: Sendable {
         let source = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard source >= 0 else { throw .last }
         defer { close(source) }
+        try put(at: place) { target throws(FileSteps.Failure) in
+            try FileSteps.read(source) { bytes throws(FileSteps.Failure) in try FileSteps.write(bytes, to: target) }
+        }
+    }
+
+    /// Fills a file beside the place, and moves it there.
+    private func put(
+        at place: String,
+        _ fill: (Int32) throws(FileSteps.Failure) -> Void
+    ) throws(FileSteps.Failure) {
         try OtherUser.asCaller(writing: place) { () throws(FileSteps.Failure) in
             let (target, name) = try FileSteps.makeTemporary(beside: place)
             defer { close(target) }
             do throws(FileSteps.Failure) {
-                try FileSteps.read(source) { bytes throws(FileSteps.Failure) in try FileSteps.write(bytes, to: target) }
+                try fill(target)
                 try FileSteps.synchronise(target)
                 if replaces {
                     try FileSteps.move(name, replacing: place)

@@ -107,7 +107,6 @@ struct Import: DatabaseCommand {
             let report = try await importing(input?.path ?? file, mapping, into: club, out) { row in
                 plans.withLock { $0.add(row) }
             }
-            try await layout.save(mapping)
             let text = ImportText(report: report, name: name, mode: mode, plans: plans.withLock(\.self)).text
             // Without its rows, which have lines of their own.
             try out.result(
@@ -121,6 +120,7 @@ struct Import: DatabaseCommand {
                 ],
                 text: text
             )
+            try layout.save(mapping)
             if report.malformed > 0 { throw ToolExit.malformed }
         }
     }

@@ -179,18 +179,9 @@ struct LayoutOptions: ParsableArguments {
         return file
     }
 
-    func save(_ file: MappingFile) async throws {
+    func save(_ file: MappingFile) throws {
         guard let saveMapping else { return }
-        try await Destination(path: saveMapping, replaces: true).write { path in
-            guard let output = fopen(path, "w") else {
-                let reason = String(cString: strerror(errno))
-                throw ToolFailure("could not write \(saveMapping): \(reason).", exit: ToolExit.inputOutput)
-            }
-            let isWritten = fputs(file.text, output) >= 0
-            guard fclose(output) == 0, isWritten else {
-                throw ToolFailure("could not write \(saveMapping) to its end.", exit: ToolExit.inputOutput)
-            }
-        }
+        try Destination(path: saveMapping, replaces: true).save(Array(file.text.utf8))
         Output.tell("Wrote \(saveMapping); next time: --mapping \(saveMapping.shellQuoted)")
     }
 }

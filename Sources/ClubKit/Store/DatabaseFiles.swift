@@ -2,7 +2,7 @@ import Foundation
 import ReaderKit
 
 /// The files of a member database, apart from what is in them.
-enum DatabaseFiles {
+package enum DatabaseFiles {
     private static let attempt = "create the member database"
 
     /// Makes the directories that are missing (mode 0700) and the file if it is missing (mode 0600).
@@ -235,6 +235,14 @@ enum DatabaseFiles {
     }
 
     // MARK: Locks
+
+    /// Removes a database, unless anybody has it open.
+    package static func removeUnused(_ path: String) -> Bool {
+        guard let lock = try? lock(path, "remove a database") else { return false }
+        for ending in ["", "-wal", "-shm", "-journal"] { unlink(path + ending) }
+        release(lock, spoiling: true)
+        return true
+    }
 
     /// Keeps everybody else, in this process too, from using a database that SQLite cannot lock since it is damaged.
     ///
