@@ -131,7 +131,7 @@ extension Message {
     }
 
     /// Creates a message from a payload with its own metadata: `messageId`, a text of 1...200 characters without
-    /// control characters or a whole number of 64 bits, and `expires`, text of ISO 8601 or seconds since 1970.
+    /// control characters or a whole number of at most 200 digits, and `expires`, text of ISO 8601 or seconds since 1970.
     ///
     /// A payload without a valid identifier gets a new one, so that sending it again is another message. An invalid
     /// `expires` is an error: the message might be processed too late.
@@ -183,7 +183,9 @@ enum WholeNumber {
     /// The digits of a number that is whole, however it is written: `12e3` is 12000. `nil` for all others.
     static func digits(_ text: String) -> String? {
         let parts = text.lowercased().split(separator: "e", maxSplits: 1)
-        guard let number = parts.first, var exponent = parts.count < 2 ? 0 : Int(parts[1]) else { return nil }
+        guard let number = parts.first, let power = parts.count < 2 ? 0 : Int(parts[1]) else { return nil }
+        // A message is shorter than that, so that nothing changes but what would overflow.
+        var exponent = max(-1_000_000, min(power, 1_000_000))
         let isNegative = number.first == "-"
         let halves = number.drop { $0 == "-" }.split(separator: ".", maxSplits: 1)
         guard let whole = halves.first else { return nil }

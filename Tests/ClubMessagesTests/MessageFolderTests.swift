@@ -293,7 +293,7 @@ struct MessageFolderTests {
     func endsMeanwhile() async throws {
         for number in 0..<200 {
             let folder = try await open()
-            try rename(Self.greeting, "a.json")
+            try rename(Self.greeting, "\(number).json")
             try await until("it is taken") { notes.all.count > number }
             await folder.stop()
         }

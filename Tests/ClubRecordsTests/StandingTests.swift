@@ -99,10 +99,11 @@ import Testing
             .value("")
         ),
         Value(.blocked, ["no", "false", "0", "nein", "否", "لا", "active", "✗", .bool(false), .int(0)], .value(.null)),
-        Value(.blocked, ["", " ", "-", "–", .null], .nothing),
+        Value(.blocked, ["", " ", "-", "–", .null, "?", "NULL", "n/a", "unknown", "\\N"], .nothing),
+        Value(.blocked, ["non", "nie"], .value(.null)), Value(.blocked, ["#NV", "#REF!", "B"], .fault),
         Value(.blocked, ["unpaid", " unpaid\t"], .value("unpaid")),
         Value(.blocked, ["Beitrag offen 2025"], .value("Beitrag offen 2025")),
-        Value(.blocked, ["2", "10", "2025-01-31", "31.01.2025", "?", .int(7)], .fault),
+        Value(.blocked, ["2", "10", "2025-01-31", "31.01.2025", .int(7)], .fault),
         Value(.active, ["yes", "1", "active", "ja", "aktiv", "是", "有效", "نعم", .bool(true)], .value(.null)),
         Value(.active, ["no", "0", "nein", "否", "لا", .bool(false)], .value("")),
         Value(.active, ["inactive"], .value("inactive")),
@@ -122,7 +123,10 @@ import Testing
         ),
         Value(
             .expires,
-            ["2025-01-31T08:00:00Z", "2025-01-31T09:00:00+01:00", "1738310400", .int(1_738_310_400)],
+            [
+                "2025-01-31T08:00:00Z", "2025-01-31T09:00:00+01:00", "1738310400", "1738310400000",
+                .int(1_738_310_400),
+            ],
             end("2025-01-31T08:00:00Z")
         ),
         Value(.expires, ["never", "Never", "unbefristet", "永久", "lifetime"], .value(.null)),
@@ -130,7 +134,9 @@ import Testing
         Value(
             .expires,
             [
-                "0", "-1", "1e20", "soon", "2025", "05/06/2025", "2025-02-30", "1738310400000", "yes", "5", .int(0),
+                "0", "-1", "1e20", "soon", "2025", "05/06/2025", "2025-02-30", "1.738E+09", "2e10", "0x670FFE68",
+                "123456789",
+                "#NV", "yes", "5", .int(0),
                 .int(-1),
                 .bool(true), .double(1e300),
             ],
@@ -155,6 +161,11 @@ import Testing
             .values(["04A1B2C3D4E580", "04FF"])
         ),
         Value(.cards, ["04:A1:B2:C3"], .values(["04:A1:B2:C3"])), Value(.cards, ["a\u{7}b"], .note),
+        Value(.cards, ["NULL", "n/a", "none", "-", ""], .values([])), Value(.cards, ["#N/A", "#NV"], .fault),
+        Value(.cards, ["4,01E+12", "4.01E+12", "4.01E+12; 4.02E+12", "=A1"], .note),
+        Value(.cards, [.array(["04FF", "4,01E+12"])], .value("04FF")), Value(.cards, ["12345.0"], .value("12345")),
+        Value(.cards, [.array(["Smith, Ann"])], .values(["Smith, Ann"])), Value(.tags, ["NULL", "none"], .values([])),
+        Value(.notes, ["NULL", "n/a"], .nothing),
         Value(.notes, ["Likes tea"], .value("Likes tea")), Value(.notes, ["a\nb"], .value("a\nb")),
         Value(.notes, [.object(["a": 1])], .fault),
     ]
@@ -180,6 +191,19 @@ import Testing
             }
             #expect(result == value.result, "\(cell)")
         }
+    }
+
+    @Test(
+        "Of several ends the earliest counts, also where one is none",
+        arguments: [["", "2020-01-01"], ["2020-01-01", "never"], ["2030-01-01", "2020-01-01"]]
+    )
+    func ends(_ cells: [String]) throws {
+        var standing = Standing()
+        for cell in cells { _ = try standing.read(.expires, .string(cell), name: "x", zone: .gmt) }
+        let end = Timestamp.microseconds(try #require(ISO8601.date("2020-01-01T23:59:59Z")))
+        let found = standing.values(besides: MemberFacts())["$expires"]
+        let at: Int? = if case .int(let at)? = found { at } else { nil }
+        #expect(at.map { $0 / 1_000_000 } == end.map { Int($0 / 1_000_000) })
     }
 
     @Test("Whatever keeps a member out counts, and what a field was does not")

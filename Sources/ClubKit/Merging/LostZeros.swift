@@ -47,19 +47,17 @@ final class LostZeros: Sendable {
         }
         guard let digits, let known = known.withLock(\.self), known.isAnybody else { return nil }
         guard digits.hasZeros || known.digits.contains(digits.hash) else { return nil }
-        let spellings = (0...Self.longest - digits.text.utf8.count).map {
-            String(repeating: "0", count: $0) + digits.text
-        }
-        let marks = spellings.map { _ in "?" }.joined(separator: ",")
-        let rows = try Row.fetchAll(
-            db,
+        // Compiled once: as many as there can be, of which the longer ones are nobody's.
+        let marks = (1...Self.longest).map { "?\($0)" }.joined(separator: ",")
+        let statement = try db.cachedStatement(
             sql: """
                 SELECT id, user_id FROM member WHERE user_id IN (\(marks)) AND status = 0
                 UNION SELECT member.id, card_id FROM card JOIN member ON user_id = member_key
                 WHERE card_id IN (\(marks)) AND status = 0
-                """,
-            arguments: StatementArguments(spellings + spellings)
+                """
         )
+        let spellings = (0..<Self.longest).map { String(repeating: "0", count: $0) + digits.text }
+        let rows = try Row.fetchAll(statement, arguments: StatementArguments(spellings))
         let own = String(decoding: id, as: UTF8.self)
         for row in rows {
             let (member, other): (Int64, String) = (try row.value("id"), try row.value("user_id"))

@@ -55,7 +55,7 @@ extension MergeBatch {
             let row = batch.rows[index]
             // What a member's row adds depends on those before it, so what comes behind one that waits has to wait too.
             let isBehind = rest.last.map { batch.isSameIdentifier(batch.rows[$0], row) } == true
-            guard !isBehind, batch.mayBePlain(row) else {
+            guard !isBehind, batch.mayBePlain(row, upTo: present) else {
                 rest.append(index)
                 continue
             }
@@ -89,6 +89,7 @@ extension MergeBatch {
             return .skipped(Self.otherKeyReason)
         }
         let target = try target(of: userID)
+        var row = believed(row, target)
         let erasure = try erasure(of: userID)
         // Whoever is there again is somebody else, and has what files tell of them.
         if target?.exists != true, erasure != nil { return .skipped(Self.erasedReason) }
@@ -122,14 +123,16 @@ extension MergeBatch {
         if let end = [erasure, before.erasure].compactMap(\.self).max(), row.isKnown(toBeBefore: end) {
             return .skipped(Self.formerReason)
         }
-        let row = try withoutVisitsOfOthers(row, target)
+        row = try withoutVisitsOfOthers(row, target)
         var facts = before
-        let read = row.facts(
+        var read = row.facts(
             knowing: isUntyped ? target.member.fields : nil,
             addedAt: before.addedAt,
             readAt: max(transaction.device.now, target.latest),
             believedUpTo: limit
         )
+        // Of somebody who is there a file that has no name states none.
+        if target.exists, row.username?.isNothing ?? true { read = read.without("username") }
         var told = read.told(again: before)
         if told.claims.isEmpty, !read.claims.isEmpty { notes.append(Self.formerTotalNote) }
         if !told.claims.isEmpty {
@@ -173,6 +176,16 @@ extension MergeBatch {
             try transaction.audit(.edited, of: target.member.userId, context, detail: ["fields": .array(names)])
         }
         return .of(changes, conflicts: try conflicts(with: after, facts))
+    }
+
+    /// The row without a last visit that lies ahead: its total counts as of now, or visits to come would be taken for a
+    /// part of it.
+    private mutating func believed(_ row: ImportedMember, _ target: MemberRow?) -> ImportedMember {
+        guard let moment = row.lastVisitAt, moment.earliest > max(present, target?.latest ?? 0) else { return row }
+        var row = row
+        row.lastVisitAt = nil
+        notes.append(Self.aheadNote)
+        return row
     }
 
     /// Takes note of a member's row, of which later rows of the same member overwrite nothing.
@@ -257,12 +270,8 @@ extension ImportedMember {
         }
         let name: String? = if case .string(let name)? = username { name } else { nil }
         var added = addedAt?.isKnown == true ? addedAt?.at ?? 0 : lastVisitAt?.at ?? 0
-        if let known {
-            // Who visited was there by then, which states nothing of somebody of whom it is known when they came.
-            let moment = addedAt?.isKnown == true ? addedAt : lastVisitAt
-            if addedAt?.isKnown != true, known == 0 { added = 0 }
-            if added < known, moment?.contains(known) == true { added = known }
-        }
+        // Who visited was there by then, which states nothing of somebody of whom it is known when they came.
+        if let known, addedAt?.isKnown != true || addedAt?.contains(known) == true { added = known }
         var facts = MemberFacts.plain(
             origin: .legacy(at: time, believedUpTo: limit),
             addedAt: added,
@@ -318,10 +327,10 @@ extension ImportBatch {
     }
 
     /// Whether the row's identifier is a plain one, it states values alone, and its total is one that the columns of a
-    /// member hold: of a latest visit whose digits show how exact it is. Whether the identifier is usable was looked at
-    /// when the row was read.
-    func mayBePlain(_ row: Row) -> Bool {
-        guard standings[row.row] == nil else { return false }
+    /// member hold: of a latest visit that is over, and whose digits show how exact it is. Whether the identifier is
+    /// usable was looked at when the row was read.
+    func mayBePlain(_ row: Row, upTo present: Int64) -> Bool {
+        guard standings[row.row] == nil, row.lastVisitAt?.at ?? 0 <= present else { return false }
         if row.numVisits ?? 0 > 0, row.lastVisitAt.map({ $0.isKnown && $0.isPlain }) != true { return false }
         let mark: [UInt8] = [0x69, 0x64, 0x3A]
         return !bytes[row.userId.range].starts(with: mark)

@@ -1,3 +1,4 @@
+import Diagnosis
 import Foundation
 import GRDB
 import ReaderKit
@@ -50,6 +51,8 @@ struct MergeBatch {
     let hasJoined: Bool
     /// The latest moment that is believed. Taking it in keeps this device's own moments within what others believe.
     let limit: Int64
+    /// The latest moment at which visits of a file can have been, in microseconds; any where this device's clock is wrong.
+    let present: Int64
 
     init(
         _ transaction: StoreTransaction,
@@ -70,9 +73,11 @@ struct MergeBatch {
         // What this device's clock has been at already does not move it, such as its own records in a backup.
         let reached = try Int64.fetchOne(db, sql: "SELECT hlc FROM clock") ?? 0
         journal = try Int64.fetchOne(db, sql: "SELECT max(seq) FROM change") ?? 0
-        let now = transaction.device.now / 1000
-        let ahead = Stamp.time(milliseconds: now + Stamp.tolerance, counter: .max)
+        let now = transaction.device.now
+        let ahead = Stamp.time(milliseconds: now / 1000 + Stamp.tolerance, counter: .max)
         limit = min(max(reached, ahead), Stamp.latestTime - 1)
+        let isSet = Timestamp.date(now) >= MachineDiagnosis.released
+        present = isSet ? max(now, (reached >> 16) * 1000 + 999) : .max
     }
 
     // MARK: What has to be done at the end
@@ -279,6 +284,9 @@ struct MergeBatch {
     static let formerReason = """
         It tells of a time before whoever had this identifier was erased, and so of that person. What is true of the \
         member who has it now can be entered with 'members edit'.
+        """
+    static let aheadNote = """
+        the last visit lies ahead of this machine's clock; the total counts as of now, so that further visits add to it
         """
     static let formerTotalNote =
         "the total is of a time before this member was deleted here, and does not count any more"

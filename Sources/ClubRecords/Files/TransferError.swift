@@ -173,7 +173,7 @@ extension TransferError.Kind {
     }
 }
 
-/// Why a row cannot be read, in words that quote nothing of it.
+/// Why a row cannot be read. Of the row it quotes at most a number or a date that cannot be read.
 package struct RowFault: Error, Sendable, Hashable {
     var column: String?
     package var reason: String

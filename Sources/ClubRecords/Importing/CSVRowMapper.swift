@@ -232,7 +232,7 @@ struct CSVMemberReader: RowReader {
         limits: CSVReader.Limits = CSVReader.Limits()
     ) throws(TransferError) {
         var reader = try CSVReader(source, delimiter: UInt8(ascii: ","), limits: limits)
-        try reader.findHeader(layout.delimiter?.asciiValue, skipping: layout.skippedLines) {
+        try reader.findHeader(layout.delimiter?.asciiValue, skipping: max(0, layout.skippedLines)) {
             ColumnPlan.score($0, mappings)
         }
         guard try reader.next() else { throw TransferError(.noHeader, file: reader.path) }
@@ -288,11 +288,18 @@ struct CSVMemberReader: RowReader {
         return true
     }
 
-    /// Whether the row's identifier is as long as a column's name, as it is where files were put one behind another.
+    /// Whether the row's identifier is a column's name, as it is where files were put one behind another.
     private mutating func mayBeNames() -> Bool {
         guard let index = mapper.identifierColumn, reader.fields.indices.contains(index) else { return false }
-        let count = reader.fields[index].count
-        return count > 0 && (names.contains { $0.utf8.count == count } || ColumnPlan.isNameLength(count))
+        let length = reader.fields[index].count
+        guard length > 0, ColumnPlan.mayBeKnown(length: length) || names.contains(where: { $0.utf8.count == length })
+        else { return false }
+        let key = reader.withRow { bytes, fields in
+            ColumnPlan.key(
+                String(decoding: CSVCell.text(UnsafeBufferPointer(rebasing: bytes[fields[index].range])), as: UTF8.self)
+            )
+        }
+        return names.contains(key) || ColumnPlan.isKnown(key, mappings)
     }
 
     /// Whether the row is a line of column names. Where they stand in another order, the rows behind it are read so.

@@ -34,7 +34,10 @@ struct ColumnPlan: Sendable {
     /// those that are mapped, are known in upper and lower case.
     init(header: [String], mappings: [ColumnMapping], file: String, line: Int = 1) throws(TransferError) {
         let found = header.map(Self.trimmed)
-        let names = found.map { Self.spelled($0, besides: found) }
+        let spelledSo = Set(found)
+        let names = found.map { name in
+            Self.known[Self.key(name)].map { spelledSo.contains($0) ? name : $0 } ?? name
+        }
         let mappings = mappings.map { Self.found($0, in: names) }
         let map = try Self.map(mappings, file: file)
         numbers = try CardNumbers(mappings, file: file)
@@ -58,18 +61,11 @@ struct ColumnPlan: Sendable {
     static func score(_ row: [String], _ mappings: [ColumnMapping]) -> Int {
         let keys = Set(row.map(key))
         let mapped = mappings.filter { keys.contains(key($0.column)) }
-        let known = Self.known.filter { name in keys.contains(key(name)) && !mapped.contains { isSame($0.column, name) }
-        }
+        let known = Self.known.filter { key, _ in keys.contains(key) && !mapped.contains { Self.key($0.column) == key } }
         let hasIdentifier =
             mapped.contains { $0.field.map { isSame($0, "userId") || isSame($0, "memberId") } ?? false }
-            || known.contains { $0 == "userId" || $0 == "passId" || $0 == "memberId" }
+            || known.values.contains { $0 == "userId" || $0 == "passId" || $0 == "memberId" }
         return (hasIdentifier ? 1_000_000 : 0) + 1000 * mapped.count + known.count
-    }
-
-    /// The name of a base value in its own spelling, unless another column is spelled so.
-    private static func spelled(_ name: String, besides others: [String]) -> String {
-        guard let known = known.first(where: { isSame($0, name) }), !others.contains(known) else { return name }
-        return known
     }
 
     /// The mapping with the names as they are spelled in the file and here.
@@ -84,11 +80,11 @@ struct ColumnPlan: Sendable {
 
     /// Whether a row with this key of a name may be one of names.
     static func isKnown(_ key: String, _ mappings: [ColumnMapping]) -> Bool {
-        known.contains { Self.key($0) == key } || mappings.contains { Self.key($0.column) == key }
+        known[key] != nil || mappings.contains { Self.key($0.column) == key }
     }
 
     /// Whether a known name is so long.
-    static func isNameLength(_ count: Int) -> Bool { known.contains { $0.utf8.count == count } }
+    static func mayBeKnown(length: Int) -> Bool { knownLengths.contains(length) }
 
     private static func isSame(_ one: String, _ other: String) -> Bool { key(one) == key(other) }
 
@@ -99,8 +95,9 @@ struct ColumnPlan: Sendable {
 
     private static let base = FieldKey.baseNames
 
-    /// The names that mean something by themselves.
-    private static let known = base + ["passId", "memberId"]
+    /// The names that mean something by themselves, by their keys.
+    private static let known = Dictionary(uniqueKeysWithValues: (base + ["passId", "memberId"]).map { (key($0), $0) })
+    private static let knownLengths = Set(known.keys.map(\.utf8.count))
 
     /// The first names, in short, for a person who looks for the right one.
     private static func list(_ names: [String]) -> String {

@@ -12,12 +12,12 @@ enum IdentifierText {
         // Those that name nobody.
         case scientific, error, nothing, formula, unreadable
         // Those that may be right.
-        case fraction, thousands, date, lostDigits
+        case fraction, thousands, date, lostDigits, placeholder
 
         var isFault: Bool {
             switch self {
             case .scientific, .error, .nothing, .formula, .unreadable: true
-            case .fraction, .thousands, .date, .lostDigits: false
+            case .fraction, .thousands, .date, .lostDigits, .placeholder: false
             }
         }
 
@@ -36,9 +36,11 @@ enum IdentifierText {
                 "the identifier was a number with a fraction of zeros, which was left out; zeros at its front may be lost"
             case .thousands:
                 "the identifier is written like a number with marks for thousands; check that cards have them too"
-            case .date: "the identifier looks like a date, which spreadsheets make of numbers such as 10-16; check it"
+            case .date: "the identifier looks like a date or time, as spreadsheets make of numbers such as 10-16; check it"
             case .lostDigits:
                 "the identifier has more than 15 digits and ends in zeros, as where a spreadsheet lost digits; check it"
+            case .placeholder:
+                "the identifier is zero, a truth value, a total or the like, which no card shows; check whether it is one"
             }
         }
     }
@@ -56,15 +58,27 @@ enum IdentifierText {
         return (UnsafeBufferPointer(rebasing: cell[..<point]), finding)
     }
 
+    static func read(_ text: String) -> (text: String, finding: Finding?) {
+        Array(text.utf8).withUnsafeBufferPointer { cell in
+            let (text, finding) = read(cell)
+            return (String(decoding: text, as: UTF8.self), finding)
+        }
+    }
+
     /// Whether the cell needs an apostrophe in front to be read as that text.
     static func needsMark(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        text.first == apostrophe || CSVCell.isGuarded(text) || finding(text) != nil
+        text.first == apostrophe || CSVCell.isGuarded(text) || marked(text) != nil || finding(text) != nil
     }
 
     private static let apostrophe = UInt8(ascii: "'")
 
     /// What stands behind the apostrophe; also between two, where that is a plain word, as some programs quote.
     private static func marked(_ cell: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>? {
+        // What makes quotes typographic does so here too, where it stands before what needs one.
+        for mark in ["’", "‘", "`"] where cell.starts(with: mark.utf8) {
+            let rest = UnsafeBufferPointer(rebasing: cell.dropFirst(mark.utf8.count))
+            return CSVCell.isFragile(rest) ? rest : nil
+        }
         guard cell.count > 1, cell[0] == apostrophe else { return nil }
         let rest = UnsafeBufferPointer(rebasing: cell.dropFirst())
         if rest.count > 1, rest.last == apostrophe, rest.dropLast().allSatisfy(\.isASCIIAlphanumeric) {
@@ -80,7 +94,7 @@ enum IdentifierText {
             if text.count > 15, text.allSatisfy({ $0 < 0x3A }) {
                 return text.dropFirst(15).allSatisfy { $0 == 0x30 } ? .lostDigits : nil
             }
-            guard text.count <= 9, text.first.map({ "nNuU".utf8.contains($0) }) == true else { return nil }
+            guard text.allSatisfy({ $0 == 0x30 }) || text.count <= 9 && text.allSatisfy({ $0 >= 0x41 }) else { return nil }
         }
         return finding(String(decoding: text, as: UTF8.self))
     }
@@ -91,7 +105,10 @@ enum IdentifierText {
         }
         if isHidden { return .unreadable }
         if isError(text) { return .error }
-        if nothing.contains(text.lowercased()) { return .nothing }
+        let word = text.lowercased()
+        if nothing.contains(word) || text.allSatisfy(marks.contains) { return .nothing }
+        if placeholders.contains(word) || text.allSatisfy({ $0 == "0" }) { return .placeholder }
+        if text.hasPrefix("#"), text.dropFirst().allSatisfy(\.isUppercase) { return .placeholder }
         if text.hasPrefix("=") || text.hasPrefix("＝") { return .formula }
         // The digits of all scripts, as those who write them see them.
         let number = String(
@@ -105,25 +122,37 @@ enum IdentifierText {
             return number.prefix { $0.isNumber }.count > 15 ? .scientific : number == text ? .fraction : nil
         }
         if number.wholeMatch(of: thousands) != nil { return .thousands }
-        return isDate(number) ? .date : nil
+        return isDate(number) || number.wholeMatch(of: time) != nil || isDayAndMonth(number) ? .date : nil
     }
 
+    private static let marks = Set("!\"#$%&'()*+,-./:;<>?@[\\]^_`{|}~‐‑‒–—… ")
+
     private static let nothing: Set = [
-        "null", "(null)", "<null>", "#null", "nan", "n/a", "none", "nil", "undefined", "\\n", "[object object]",
+        "null", "(null)", "[null]", "<null>", "#null", "nan", "n/a", "n.a.", "k.a.", "k. a.", "none", "nil", "undefined",
+        "unknown", "unbekannt", "tbd", "(blank)", "(empty)", "(none)", "(leer)", "(空白)", "(فارغ)", "\\n", "loading...",
+        "loading…", "[object object]",
+    ]
+
+    private static let placeholders: Set = [
+        "true", "false", "wahr", "falsch", "vrai", "faux", "verdadero", "falso", "vero", "yes", "no", "ja", "nein",
+        "total", "grand total", "sum", "summe", "gesamt", "gesamtergebnis", "totaal", "totale", "合计", "总计", "المجموع",
     ]
 
     // Without a point or a sign it is the number of a card: 1234E567.
     nonisolated(unsafe) private static let scientific =
         /[-+−]?(?:(?:[0-9]+[.,٫]?[0-9]*|[.,٫][0-9]+)[eE]\+[0-9]+|[0-9]*[.,٫][0-9]+[eE][-−]?[0-9]+)/
     nonisolated(unsafe) private static let power = /[-+−]?[0-9]+(?:[.,٫][0-9]*)?[×x*·]10\^?[-+−]?[0-9]+/
-    nonisolated(unsafe) private static let fraction = /[0-9]+[.,]0{1,2}/
+    nonisolated(unsafe) private static let fraction = /[0-9]+[.,]0{1,2}|[0-9]{4,}[.,]0+/
+    nonisolated(unsafe) private static let time =
+        /(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?:[.,][0-9]+)?(?:\s?[aApP][mM])?/
     nonisolated(unsafe) private static let thousands =
         /[0-9]{1,3}(?:(?:[.][0-9]{3})+|(?:[,][0-9]{3})+|(?:[٬][0-9]{3})+|(?:['’][0-9]{3})+|(?:\s[0-9]{3})+)/
 
     // MARK: Errors
 
     private static let errors: Set = [
-        "NV", "YOK", "HIÁNYZIK", "PUUTTUU", "ERROR", "GETTING_DATA", "NENÍ_K_DISPOZICI", "NIET.BESCHIKBAAR",
+        "NV", "VALUE", "REF", "NUM", "YOK", "SAKNAS", "BŁĄD", "NEDOSTUPNÝ", "HIÁNYZIK", "PUUTTUU", "ERROR",
+        "GETTING_DATA", "NENÍ_K_DISPOZICI", "NIET.BESCHIKBAAR",
     ]
 
     /// `#N/A`, `#NAME?`, `#REF!` and their kind in all languages; a number that was wider than its column; and
@@ -145,9 +174,17 @@ enum IdentifierText {
     // MARK: Dates
 
     private static let months = Set(
-        "jan ene gen feb fev mar mrz apr avr abr may mai mag mei maj jun giu jui jul lug aug ago aou sep set oct okt ott out nov dec dez dic des"
+        "jan ene gen feb fev mar mrt mrz apr avr abr may mai mag mei maj jun giu jui jul lug aug ago aou sep set oct okt ott out nov dec dez dic des"
             .split(separator: " ").map(String.init)
     )
+
+    /// `10/16`, `01.02`: as many digits as a spreadsheet writes, which `94/1` has not.
+    private static func isDayAndMonth(_ text: String) -> Bool {
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "." }
+        let numbers = parts.compactMap { $0.count == 2 ? Int($0) : nil }
+        guard parts.count == 2, numbers.count == 2, let least = numbers.min(), let most = numbers.max() else { return false }
+        return 1...12 ~= least && 1...31 ~= most
+    }
 
     /// `2024-10-16`, `16.10.2024`, `10/16/24`, with a time or without; `16-Oct`, `Oct-24`, `16. Okt 2024`.
     static func isDate(_ text: String) -> Bool {
@@ -178,6 +215,24 @@ enum IdentifierText {
                 || isDay(0) && isShortYear(2) && !text.contains(" ")
                     && min(numbers[0] ?? 0, numbers[1] ?? 0) <= 12 && text.contains { $0 == "/" || $0 == "." }
         default: return false
+        }
+    }
+}
+
+extension FieldValue {
+    /// Whether a spreadsheet may have made this of another value, and lost a part of it: zeros or a plus at its front,
+    /// digits of a long number, or all of it in an error.
+    package func isShortened(of whole: FieldValue) -> Bool {
+        guard let text = cellText?.trimmed, let whole = whole.cellText?.trimmed else { return false }
+        let (finding, known) = (IdentifierText.finding(text), IdentifierText.finding(whole))
+        switch finding {
+        case .error: return known != .error && !whole.isEmpty
+        case .scientific: return known != .scientific && whole.contains(where: \.isNumber)
+        case .lostDigits where known != .lostDigits: return text.count == whole.count && text.prefix(15) == whole.prefix(15)
+        default:
+            let digits = whole.drop { $0 == "0" || $0 == "+" }
+            return text != whole && text == (digits.isEmpty ? "0" : digits)
+                && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         }
     }
 }

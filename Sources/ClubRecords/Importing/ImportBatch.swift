@@ -78,7 +78,7 @@ package struct ImportBatch: Sendable {
         if !standing.statements.isEmpty { standings[row] = standing }
     }
 
-    /// Takes note of what a person has to know of a row, without quoting it.
+    /// Takes note of what a person has to know of a row.
     package mutating func note(_ row: Int, _ text: String) { notes[row, default: []].append(text) }
 
     package func string(_ text: Text) -> String { String(decoding: bytes[text.range], as: UTF8.self) }

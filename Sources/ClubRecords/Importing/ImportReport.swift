@@ -120,11 +120,12 @@ public struct ImportedRow: Sendable, Hashable, Encodable {
     /// The column or value that is malformed.
     public var column: String?
 
-    /// The reason why the row was skipped or is malformed, and the remedy. It never quotes the row.
+    /// The reason why the row was skipped or is malformed, and the remedy. It quotes at most a number or a date that
+    /// cannot be read.
     public var reason: String?
 
     /// What a person has to know of the row although it was read, such as that another row is of the same member, or
-    /// that a value has no effect. They never quote the row.
+    /// that a value has no effect. They quote at most the known member whom the identifier resembles.
     public var notes: [String] = []
 
     /// The kind of record in a club's file, other than a member: `card`, `visit`, `undo`, `erasure` or `audit`.

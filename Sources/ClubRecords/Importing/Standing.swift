@@ -57,7 +57,10 @@ package struct Standing: Sendable, Hashable {
             let isKnown = block == .string("") && SystemValues(facts).blocked != nil
             if !isKnown { values[SystemValues.Name.blocked] = block }
         }
-        if let end = self.values(of: .expires).first { values[SystemValues.Name.expires] = end }
+        // Whichever ends first.
+        let ends = self.values(of: .expires)
+        let earliest = ends.compactMap { if case .int(let end) = $0 { end } else { nil } }.min()
+        if let end = earliest.map({ .int($0) }) ?? ends.first { values[SystemValues.Name.expires] = end }
         if let notes = self.values(of: .notes).first { values[SystemValues.Name.notes] = notes }
         for tag in tags { values[SystemValues.Name.tag(tag)] = .bool(true) }
         return values
@@ -112,6 +115,11 @@ package struct Standing: Sendable, Hashable {
         guard !text.hasNUL else { throw .nul(shown) }
         let cell = value.cellText ?? ""
         let word = Words.ticks[text] ?? StandingColumn.letters(text)
+        switch IdentifierText.finding(text) {
+        case .error: throw RowFault(shown, IdentifierText.Finding.error.reason)
+        case .nothing where word != "none" || column == .tags || column == .cards || column == .notes: return nil
+        default: break
+        }
         func add(_ value: FieldValue) {
             statements.append(Statement(column: column, name: name, text: cell, value: value))
         }
@@ -119,8 +127,8 @@ package struct Standing: Sendable, Hashable {
         case .blocked where Words.yes.contains(word): add(.string(""))
         case .blocked where Words.no.contains(word) || Words.good.contains(word): add(.null)
         case .blocked:
-            // A day or a number is no reason that a visitor could be shown.
-            guard text.contains(where: \.isLetter), Self.day(text, order) == nil else {
+            // A letter, a day or a number is no reason that a visitor could be shown.
+            guard text.count > 1, text.contains(where: \.isLetter), Self.day(text, order) == nil else {
                 throw RowFault(shown, "expected yes, no, or the reason why the member is not let in")
             }
             add(.string(PlainText.line(text)))
@@ -158,15 +166,19 @@ package struct Standing: Sendable, Hashable {
                 statements.append(Statement(column: column, name: name, text: cell, value: .string(tag)))
             }
         case .cards:
-            var unusable = false
-            for card in Self.parts(list) {
-                if MemberID.isUsable(card) {
-                    statements.append(Statement(column: column, name: name, text: cell, value: .string(card)))
+            var note: String?
+            // A number may have a mark that else stands between two; what is a list already has one card in each place.
+            let isWhole = list != [cell] || IdentifierText.finding(text) != nil
+            for part in isWhole ? list : Self.parts(list) {
+                let (card, finding) = IdentifierText.read(part)
+                if finding?.isFault == true || !MemberID.isUsable(card) {
+                    note = "what it contains is no card's identifier, and has no effect"
                 } else {
-                    unusable = true
+                    statements.append(Statement(column: column, name: name, text: cell, value: .string(card)))
                 }
+                if let finding { note = (note.map { $0 + ": " } ?? "") + finding.reason }
             }
-            if unusable { return "\(shown): what it contains is no card's identifier, and has no effect" }
+            if let note { return "\(shown): \(note)" }
         case .notes: add(.string(text))
         }
         return nil
@@ -185,8 +197,12 @@ package struct Standing: Sendable, Hashable {
     /// A day or a time as microseconds since 1970: of a number that is a spreadsheet's, or seconds.
     private static func time(_ text: String, _ order: DateOrder?, _ zone: TimeZone) -> Int64? {
         if let day = day(text, order) { return end(day, in: zone) }
-        guard let seconds = Double(PlainDigits.text(text)), seconds >= 100_000_000 else { return nil }
-        return Timestamp.microseconds(Date(timeIntervalSince1970: seconds))
+        let moment = Array(text.utf8).withUnsafeBufferPointer {
+            NumberText.moment($0, NumberText.Forms(order: order, zone: zone))
+        }
+        guard case .success(let end) = moment, end.after < Timestamp.second, end.at >= 1_000_000_000 * Timestamp.second
+        else { return nil }
+        return end.at
     }
 }
 
@@ -194,7 +210,9 @@ package struct Standing: Sendable, Hashable {
 private enum Words {
     static let ticks = ["✓": "yes", "✔": "yes", "☑": "yes", "✗": "no", "✘": "no", "☐": "no"]
     static let yes = keys("yes, y, true, t, 1, x, on, ja, j, wahr, 是, 对, 真, 有, نعم, صحيح")
-    static let no = keys("no, n, false, f, 0, off, none, never, nein, falsch, keine, 否, 不, 不是, 假, 无, 沒有, 没有, لا, خطا")
+    static let no = keys(
+        "no, n, false, f, 0, off, none, never, nein, nie, niemals, non, falsch, keine, 否, 不, 不是, 假, 无, 沒有, 没有, لا, خطا"
+    )
     static let never = keys(
         """
         never, none, no, no end, unlimited, lifetime, life, permanent, open, open ended, forever, nie, kein, keins, \

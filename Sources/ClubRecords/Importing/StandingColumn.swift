@@ -157,7 +157,7 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
     }
 
     /// Whether a member has one of it.
-    var isOne: Bool { self == .expires || self == .visitsLeft || self == .notes }
+    var isOne: Bool { self == .visitsLeft || self == .notes }
 
     /// The subcommand of `clubctl members` that enters it.
     package var command: String {

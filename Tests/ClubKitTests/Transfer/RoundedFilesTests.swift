@@ -11,7 +11,7 @@ import Testing
 @Suite("A file that comes back counts nothing twice")
 struct RoundedFilesTests {
     /// So many seeds are tried: as many as the environment asks for, or as many as take some seconds.
-    private static let seeds = ProcessInfo.processInfo.environment["CLUBKIT_ROUND_TRIPS"].flatMap { UInt64($0) } ?? 24
+    private static let seeds = ProcessInfo.processInfo.environment["CLUBKIT_ROUND_TRIPS"].flatMap { UInt64($0) } ?? 12
 
     private static let steps = 60
 

@@ -255,8 +255,9 @@ import Testing
                     until: #require(TimeOfDay(hour: times[1] / 60, minute: times[1] % 60))
                 )
                 let length = times[1] - times[0] + (times[1] <= times[0] ? 1440 : 0)
-                let isOpen = shown.map { latest in
-                    (latest / 1440 - 2...latest / 1440).contains { day in
+                func isOpen(_ number: Int) -> Bool {
+                    let latest = shown[number]
+                    return (latest / 1440 - 2...latest / 1440).contains { day in
                         let from = day * 1440 + times[0]
                         return days.contains(CivilDate.weekday(day)) && latest >= from && latest < from + length
                     }
@@ -267,15 +268,15 @@ import Testing
                 var next: Int?
                 for number in (5760..<shown.count).reversed() {
                     let moment = start + Int64(number) * minute
-                    if isOpen[number] { next = number }
+                    if isOpen(number) { next = number }
                     // Each minute of the hours around the change, and both sides of each quarter of an hour.
                     let isLooked = (7020...7380).contains(number) || [0, 14].contains(number % 15)
                     guard number < 8640, isLooked else { continue }
-                    if try evaluation.holds(.openingHours([hours]), at: moment) != isOpen[number] {
-                        Issue.record("\(hours) in \(name) at \(Timestamp.date(moment)): \(isOpen[number])")
+                    if try evaluation.holds(.openingHours([hours]), at: moment) != isOpen(number) {
+                        Issue.record("\(hours) in \(name) at \(Timestamp.date(moment)): \(isOpen(number))")
                         break
                     }
-                    guard !isOpen[number], let next, isOpen[number + 1] || number % 97 == 0 else { continue }
+                    guard !isOpen(number), let next, isOpen(number + 1) || number % 97 == 0 else { continue }
                     let found = evaluation.nextOpening([hours], after: moment)
                     #expect(
                         found == start + Int64(next) * minute,
