@@ -270,8 +270,12 @@ extension ImportedMember {
         }
         let name: String? = if case .string(let name)? = username { name } else { nil }
         var added = addedAt?.isKnown == true ? addedAt?.at ?? 0 : lastVisitAt?.at ?? 0
-        // Who visited was there by then, which states nothing of somebody of whom it is known when they came.
-        if let known, addedAt?.isKnown != true || addedAt?.contains(known) == true { added = known }
+        if let known {
+            // Who visited was there by then, which states nothing of somebody of whom it is known when they came.
+            let moment = addedAt?.isKnown == true ? addedAt : lastVisitAt
+            if addedAt?.isKnown != true, known == 0 { added = 0 }
+            if added < known, moment?.contains(known) == true { added = known }
+        }
         var facts = MemberFacts.plain(
             origin: .legacy(at: time, believedUpTo: limit),
             addedAt: added,

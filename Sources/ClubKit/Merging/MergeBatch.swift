@@ -51,7 +51,8 @@ struct MergeBatch {
     let hasJoined: Bool
     /// The latest moment that is believed. Taking it in keeps this device's own moments within what others believe.
     let limit: Int64
-    /// The latest moment at which visits of a file can have been, in microseconds; any where this device's clock is wrong.
+    /// The latest moment at which visits of a file can have been, in microseconds: a day ahead, for clocks and time zones
+    /// that differ; any where this device's clock is wrong.
     let present: Int64
 
     init(
@@ -77,7 +78,7 @@ struct MergeBatch {
         let ahead = Stamp.time(milliseconds: now / 1000 + Stamp.tolerance, counter: .max)
         limit = min(max(reached, ahead), Stamp.latestTime - 1)
         let isSet = Timestamp.date(now) >= MachineDiagnosis.released
-        present = isSet ? max(now, (reached >> 16) * 1000 + 999) : .max
+        present = isSet ? (limit >> 16) * 1000 + 999 : .max
     }
 
     // MARK: What has to be done at the end

@@ -131,12 +131,14 @@ final class DecodedSource: ByteSource {
         state.raw.removeFirst(end)
     }
 
-    /// Behind the last line; of one that is longer than any row, behind what is there.
+    /// Behind the last line, which ends in what was read last; of one that is longer than any row, behind what is there.
     private static func end(of raw: [UInt8], _ unit: Int, _ isBig: Bool) -> Int {
         if raw.count > 32 * 1024 * 1024 { return raw.count / unit * unit }
-        guard unit == 2 else { return (raw.lastIndex(of: 0x0A) ?? raw.lastIndex(of: 0x0D)).map { $0 + 1 } ?? 0 }
+        let start = max(0, raw.count - piece - unit)
+        let last = raw[start...]
+        guard unit == 2 else { return (last.lastIndex(of: 0x0A) ?? last.lastIndex(of: 0x0D)).map { $0 + 1 } ?? 0 }
         var at = raw.count / 2 * 2
-        while at > 1, raw[at - (isBig ? 1 : 2)] != 0x0A || raw[at - (isBig ? 2 : 1)] != 0 { at -= 2 }
-        return at
+        while at > max(1, start), raw[at - (isBig ? 1 : 2)] != 0x0A || raw[at - (isBig ? 2 : 1)] != 0 { at -= 2 }
+        return at > max(1, start) ? at : 0
     }
 }

@@ -27,7 +27,7 @@ struct TotalImportTests {
     @Test(
         "A last visit that lies ahead is none: further visits add to the total, and the file again adds nothing",
         arguments: [
-            "2026-11-28T14:00:00Z", "2026-11-30", "2028-11-03 10:00", "9999-12-31", "4070908800", "1890000000.5",
+            "2026-11-30", "2028-11-03 10:00", "9999-12-31", "4070908800", "1890000000.5",
         ],
         MergeMode.allCases
     )
@@ -51,7 +51,7 @@ struct TotalImportTests {
 
     @Test("A last visit of just now is what it is, and so is one that may be")
     func justNow() async throws {
-        for time in ["2026-11-28T12:00:00Z", "2026-11-28"] {
+        for time in ["2026-11-28T12:00:00Z", "2026-11-28", "2026-11-28T14:00:00Z"] {
             let club = try await club()
             let report = try await take("userId,numVisits,timeStampOfLastVisit\nA1,5,\(time)\n", club)
             #expect(report.noted == 0)
@@ -59,7 +59,7 @@ struct TotalImportTests {
         }
     }
 
-    @Test("The club's own file changes nobody", arguments: [[], ["userId"], ["userId", "timeStampOfLastVisit"]])
+    @Test("The club's own file changes nobody", arguments: [[], ["userId"]])
     func own(columns: [String]) async throws {
         let club = try await club()
         _ = try await club.add(Member(userId: "A1"))

@@ -13,8 +13,8 @@ import Testing
         directory = try TemporaryDirectory()
     }
 
-    func newClub(_ name: String, device: UInt64 = 500) async throws -> Club {
-        var configuration = ClubConfiguration.test(.file(path: directory.file(name)))
+    func newClub(_ name: String, device: UInt64 = 500, at now: Date = start) async throws -> Club {
+        var configuration = ClubConfiguration.test(.file(path: directory.file(name)), clock: { now })
         configuration.makeUUID = { UUIDSource.uuid(device) }
         return try await openClub(configuration)
     }
@@ -92,7 +92,8 @@ import Testing
     @Test(arguments: TransferFormat.allCases)
     func membersArriveAsTheyWere(_ format: TransferFormat) async throws {
         let club = try await fullClub()
-        let other = try await newClub("other.sqlite")
+        // When all of the visits are over.
+        let other = try await newClub("other.sqlite", at: start.addingTimeInterval(100 * 86_400))
         let path = try await export(club, format, "members")
         let report = try await other.importMembers(from: path)
         #expect((report.malformed, report.skipped) == (0, 0))
