@@ -32,9 +32,12 @@ import Testing
             "#ZAHL!", "#NOM?", "#VALEUR!", "#¡REF!", "#¿NOMBRE?", "#N/D", "#RIF!", "#NOME?", "#N/B", "#VERW!", "#Н/Д",
             "#ССЫЛКА!", "#YOK", "#AD?", "#BAŞV!", "#I/T", "#HIÁNYZIK", "#ERROR!", "########", "Err:502", "#n/a",
             "#N/D!",
-            "#GETTING_DATA", "Fehler:508",
+            "#GETTING_DATA", "Fehler:508", "#VALUE", "#REF", "#NUM", "#SAKNAS", "#BŁĄD", "#NEDOSTUPNÝ",
         ],
-        .nothing: ["null", "NULL", "(null)", "nan", "NaN", "N/A", "None", "undefined", "\\N", "nil"],
+        .nothing: [
+            "null", "NULL", "(null)", "nan", "NaN", "N/A", "None", "undefined", "\\N", "nil", "n.a.", "k.A.", "(leer)",
+            "(blank)", "[NULL]", "unknown", "TBD", "-", "–", "---", "?",
+        ],
         .formula: ["=A1", "=1+1", "=SUM(A1:A2)", "=\"a\"&\"b\"", "＝1"],
         .unreadable: ["U1\u{3164}", "U\u{FFFD}1", "\u{2800}U1", "U1\u{FE0F}"],
     ]
@@ -69,7 +72,11 @@ import Testing
         Cell("10/16/2024", "10/16/2024", .date), Cell("10/16/24", "10/16/24", .date), Cell("16-Oct", "16-Oct", .date),
         Cell("16. Okt", "16. Okt", .date), Cell("Oct-24", "Oct-24", .date), Cell("01-Dez-24", "01-Dez-24", .date),
         Cell("1-févr", "1-févr", .date),
-        Cell("6932170000000000", "6932170000000000", .lostDigits),
+        Cell("6932170000000000", "6932170000000000", .lostDigits), Cell("0", "0", .placeholder),
+        Cell("000000", "000000", .placeholder), Cell("WAHR", "WAHR", .placeholder),
+        Cell("Total", "Total", .placeholder),
+        Cell("10:30", "10:30", .date), Cell("10/16", "10/16", .date), Cell("9:15 AM", "9:15 AM", .date),
+        Cell("’0042", "0042"),
         Cell("4012345678901230000", "4012345678901230000", .lostDigits),
     ]
 

@@ -163,7 +163,7 @@ struct ClubForeignFilesToolTests {
         #expect(text.output.contains("row 2: created 001234567; note: "), "\(text.output)")
         // What was known already is nothing new.
         let again = try await club.json("import", file).filter { $0["event"] as? String == "row" }
-        #expect(!again.contains { ($0["notes"] as? [String])?.isEmpty == false })
+        #expect(!again.contains { ($0["notes"] as? [String])?.contains { $0.contains("leading zeros") } == true })
     }
 
     @Test("A file for a spreadsheet is one in its language, and comes back as it was")

@@ -209,6 +209,10 @@ extension MergeBatch {
             facts.set("username", name, try overwriteStamp())
         }
         for (name, value) in row.fields where !Self.isSame(facts.value(name), value, isUntyped) {
+            if let known = facts.value(name), value.isShortened(of: known) {
+                notes.append("\(PlainText.line(name)): \(Self.shortenedNote)")
+                continue
+            }
             facts.set(name, value, try overwriteStamp())
         }
         if let standing { try overwrite(standing, &facts) }

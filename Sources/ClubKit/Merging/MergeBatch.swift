@@ -289,6 +289,9 @@ struct MergeBatch {
     static let aheadNote = """
         the last visit lies ahead of this machine's clock; the total counts as of now, so that further visits add to it
         """
+    static let shortenedNote = """
+        a spreadsheet has shortened what is known, which stays; give the column the format 'Text' where it is whole
+        """
     static let formerTotalNote =
         "the total is of a time before this member was deleted here, and does not count any more"
     static let erasedRecordReason = "This person was erased here, and does not come back by way of a file."

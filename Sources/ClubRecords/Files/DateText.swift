@@ -323,7 +323,7 @@ private struct Tokens {
 
     /// Minutes of the zones of RFC 822 and those of the same certainty.
     private static let zones: [String: Int] = [
-        "z": 0, "utc": 0, "gmt": 0, "ut": 0, "est": -300, "edt": -240, "cst": -360, "cdt": -300, "mst": -420,
+        "z": 0, "utc": 0, "gmt": 0, "ut": 0, "est": -300, "edt": -240, "mst": -420,
         "mdt": -360,
         "pst": -480, "pdt": -420, "cet": 60, "cest": 120, "mez": 60, "mesz": 120, "wet": 0, "west": 60, "eet": 120,
         "eest": 180,

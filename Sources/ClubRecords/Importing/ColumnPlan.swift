@@ -61,7 +61,8 @@ struct ColumnPlan: Sendable {
     static func score(_ row: [String], _ mappings: [ColumnMapping]) -> Int {
         let keys = Set(row.map(key))
         let mapped = mappings.filter { keys.contains(key($0.column)) }
-        let known = Self.known.filter { key, _ in keys.contains(key) && !mapped.contains { Self.key($0.column) == key } }
+        let known = Self.known.filter { key, _ in keys.contains(key) && !mapped.contains { Self.key($0.column) == key }
+        }
         let hasIdentifier =
             mapped.contains { $0.field.map { isSame($0, "userId") || isSame($0, "memberId") } ?? false }
             || known.values.contains { $0 == "userId" || $0 == "passId" || $0 == "memberId" }

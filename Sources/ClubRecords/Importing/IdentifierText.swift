@@ -36,7 +36,8 @@ enum IdentifierText {
                 "the identifier was a number with a fraction of zeros, which was left out; zeros at its front may be lost"
             case .thousands:
                 "the identifier is written like a number with marks for thousands; check that cards have them too"
-            case .date: "the identifier looks like a date or time, as spreadsheets make of numbers such as 10-16; check it"
+            case .date:
+                "the identifier looks like a date or time, as spreadsheets make of numbers such as 10-16; check it"
             case .lostDigits:
                 "the identifier has more than 15 digits and ends in zeros, as where a spreadsheet lost digits; check it"
             case .placeholder:
@@ -94,7 +95,9 @@ enum IdentifierText {
             if text.count > 15, text.allSatisfy({ $0 < 0x3A }) {
                 return text.dropFirst(15).allSatisfy { $0 == 0x30 } ? .lostDigits : nil
             }
-            guard text.allSatisfy({ $0 == 0x30 }) || text.count <= 9 && text.allSatisfy({ $0 >= 0x41 }) else { return nil }
+            guard text.allSatisfy({ $0 == 0x30 }) || text.count <= 9 && text.allSatisfy({ $0 >= 0x41 }) else {
+                return nil
+            }
         }
         return finding(String(decoding: text, as: UTF8.self))
     }
@@ -128,7 +131,8 @@ enum IdentifierText {
     private static let marks = Set("!\"#$%&'()*+,-./:;<>?@[\\]^_`{|}~‐‑‒–—… ")
 
     private static let nothing: Set = [
-        "null", "(null)", "[null]", "<null>", "#null", "nan", "n/a", "n.a.", "k.a.", "k. a.", "none", "nil", "undefined",
+        "null", "(null)", "[null]", "<null>", "#null", "nan", "n/a", "n.a.", "k.a.", "k. a.", "none", "nil",
+        "undefined",
         "unknown", "unbekannt", "tbd", "(blank)", "(empty)", "(none)", "(leer)", "(空白)", "(فارغ)", "\\n", "loading...",
         "loading…", "[object object]",
     ]
@@ -182,7 +186,9 @@ enum IdentifierText {
     private static func isDayAndMonth(_ text: String) -> Bool {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "." }
         let numbers = parts.compactMap { $0.count == 2 ? Int($0) : nil }
-        guard parts.count == 2, numbers.count == 2, let least = numbers.min(), let most = numbers.max() else { return false }
+        guard parts.count == 2, numbers.count == 2, let least = numbers.min(), let most = numbers.max() else {
+            return false
+        }
         return 1...12 ~= least && 1...31 ~= most
     }
 
@@ -224,11 +230,15 @@ extension FieldValue {
     /// digits of a long number, or all of it in an error.
     package func isShortened(of whole: FieldValue) -> Bool {
         guard let text = cellText?.trimmed, let whole = whole.cellText?.trimmed else { return false }
-        let (finding, known) = (IdentifierText.finding(text), IdentifierText.finding(whole))
-        switch finding {
+        func finding(_ text: String) -> IdentifierText.Finding? {
+            Array(text.utf8).withUnsafeBufferPointer { IdentifierText.finding($0) }
+        }
+        let known = finding(whole)
+        switch finding(text) {
         case .error: return known != .error && !whole.isEmpty
         case .scientific: return known != .scientific && whole.contains(where: \.isNumber)
-        case .lostDigits where known != .lostDigits: return text.count == whole.count && text.prefix(15) == whole.prefix(15)
+        case .lostDigits where known != .lostDigits:
+            return text.count == whole.count && text.prefix(15) == whole.prefix(15)
         default:
             let digits = whole.drop { $0 == "0" || $0 == "+" }
             return text != whole && text == (digits.isEmpty ? "0" : digits)

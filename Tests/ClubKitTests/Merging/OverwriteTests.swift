@@ -29,6 +29,23 @@ struct OverwriteTests {
     ]
 
     @Test(
+        "What a spreadsheet shortened overwrites nothing",
+        arguments: [
+            ("4917012345678", "4,91701E+12", true), ("01234", "1234", true), ("+491701", "491701", true),
+            ("Ann", "#N/A", true), ("12345678901234567", "12345678901234500", true), ("01234", "4321", false),
+            ("1234", "01234", false), ("4917012345678", "4917012345679", false), ("#N/A", "#NAME?", false),
+        ]
+    )
+    func shortened(known: String, given: String, stays: Bool) async throws {
+        let club = try await openClub(.test(.memory))
+        _ = try await club.add(Member(userId: "A", username: "Ann", fields: ["phone": .string(known)]))
+        let path = try directory.write("userId,phone\nA,\"\(given)\"\n", to: "members.csv")
+        let report = try await club.importMembers(from: path, options: ImportOptions(mode: .overwrite))
+        #expect(try await club.member(withUserID: "A")?.fields["phone"]?.cellText == (stays ? known : given))
+        #expect((report.noted == 1) == stays && (report.changed == 1) == !stays, "\(report.rows)")
+    }
+
+    @Test(
         "The first row counts, the second is told as a conflict, and the same file again changes nothing",
         arguments: cases,
         [1_600_000_000, 1_500_000_000]
