@@ -16,6 +16,8 @@ import NDEFCodec
 /// | URI, or a line of `text/uri-list`, `https://club.example/member?id=U1` | `U1` |
 /// | URI `https://club.example/m/U1` | `U1` |
 /// | URI `https://club.example/m/94%2F1` | `94/1`: a path is split before it is decoded |
+/// | URI `urn:club:member:94:1` | `94:1`: all that follows, where there is no hierarchy |
+/// | Text `https://club.example/m/U1` | `U1`, as of a URI |
 /// | vCard with `X-MEMBER-NUMBER:U1` and `FN:Ann` | `U1`, name `Ann` |
 ///
 /// A URI without such a part, or a Text of several words, names nobody; it may be an advertisement. A vCard counts only
@@ -121,8 +123,9 @@ extension NDEFPassReader.Finding {
             } catch {
                 problems.append(ScanEvent.Problem(.invalidPass, error.message))
             }
-        } else if MemberID.isUsable(text), !text.contains(where: \.isWhitespace) {
-            add(text)
+        } else if !text.contains(where: \.isWhitespace) {
+            let isAddress = ["http://", "https://"].contains { text.lowercased().hasPrefix($0) }
+            if isAddress { read(uri: text) } else if MemberID.isUsable(text) { add(text) }
         }
     }
 
@@ -167,15 +170,24 @@ extension NDEFPassReader.Finding {
         let named = NDEFPassReader.idNames.lazy.compactMap { name in
             parameters.first { $0.name.lowercased() == name.lowercased() && !$0.value.isEmpty }?.value
         }
-        let isHierarchical = uri.authority != nil || uri.path.contains("/")
+        let isHierarchical = uri.authority != nil || uri.path.hasPrefix("/") || uri.scheme.isEmpty
         let segments = isHierarchical ? uri.segments.filter { !$0.isEmpty } : uri.path.split(separator: ":")
-        let following = zip(segments, segments.dropFirst()).first { segment, _ in
+        func isWord(_ segment: Substring) -> Bool {
             NDEFPassReader.idSegments.contains(URIParts.decoded(segment)?.lowercased() ?? "")
         }
-        guard let written = named.first ?? following?.1 else { return }
+        // Of several words in a row the last one counts: `/user/member/94`.
+        var word = segments.firstIndex(where: isWord)
+        while let index = word, index + 2 < segments.count, isWord(segments[index + 1]) { word = index + 1 }
+        let following = word.flatMap { index -> Substring? in
+            guard index + 1 < segments.count else { return nil }
+            // Without a hierarchy all that follows is the name, `:` and `/` included (RFC 8141, section 2.2).
+            return isHierarchical ? segments[index + 1] : uri.path[segments[index].endIndex...].dropFirst()
+        }
+        guard let written = named.first ?? following else { return }
         guard let id = URIParts.decoded(written)?.trimmed else {
             return refuse("the address on the card cannot be decoded where it names somebody")
         }
-        if !id.isEmpty { add(id, name: nil, orSay: "the address on the card has an id") }
+        if id.isEmpty { return refuse("the address on the card has an empty id") }
+        add(id, name: nil, orSay: "the address on the card has an id")
     }
 }

@@ -70,8 +70,8 @@ extension NDEFRecord {
     /// The text of a record of a media type by its character set; `nil` where it is no text.
     package var mediaText: String? { Charset.decode(payload, as: mediaType?.charset) }
 
-    /// The vCards of a record of a media type under which they come, or of a text that begins like one, in their order; `nil`
-    /// for other records.
+    /// The vCards of a record of a media type under which they come, or of any that begins like one, in their order; `nil` for
+    /// other records.
     ///
     /// - Throws: the rule that the payload breaks even for ``NDEFMode/lenient``.
     package func vCards() throws(NDEFError) -> [VCard]? {
@@ -79,12 +79,8 @@ extension NDEFRecord {
             let bytes = Array(text.text.utf8)
             return VCard.isOne(bytes) ? try VCard.all(decoding: bytes, charset: nil) : nil
         }
-        guard let type = mediaType else { return nil }
-        switch type.kind {
-        case .vCard?: break
-        case .directory?, .text?: guard VCard.isOne(payload) else { return nil }
-        default: return nil
-        }
-        return try VCard.all(decoding: payload, charset: type.charset)
+        let type = mediaType
+        guard type?.kind == .vCard || VCard.isOne(payload) else { return nil }
+        return try VCard.all(decoding: payload, charset: type?.charset)
     }
 }

@@ -20,6 +20,8 @@ import TestSupport
         ("U1", ["ndef:U1"]), (" U1\n", ["ndef:U1"]), ("会員42", ["ndef:会員42"]),
         ("Welcome to the club", []), ("two\nlines", []), ("", []), ("   ", []),
         (String(repeating: "x", count: 257), []), ("U\u{0}1", []),
+        ("https://club.example/m/94%2F1", ["ndef:94/1"]), (" HTTP://club.example/?id=94 ", ["ndef:94"]),
+        ("https://club.example/", []), ("https://club.example/m/%zz", ["!invalidPass"]), ("http:94", ["ndef:http:94"]),
         (#"{"userId":"U1","username":"Ann"}"#, ["ndef:U1/Ann"]), (#" {"id":"U1"} "#, ["ndef:U1"]),
         ("{broken", ["!invalidPass"]),
     ]
@@ -84,10 +86,15 @@ import TestSupport
         ("https://club.example/m/U1?id=", ["ndef:U1"]), ("club://pass/P1", []), ("club://x/pass/P1", ["ndef:P1"]),
         ("urn:club:member:42", ["ndef:42"]), ("club:card:7", ["ndef:7"]),
         ("https://club.example/", []), ("https://club.example/members", []), ("https://club.example/m//", []),
+        // Of several such words in a row the last one counts.
+        ("https://club.example/user/member/94", ["ndef:94"]), ("https://club.example/cards/m/94", ["ndef:94"]),
+        ("https://club.example/u/p/%63/94/", ["ndef:94"]), ("https://club.example/c/42/m/94", ["ndef:42"]),
+        ("https://club.example/m/m", ["ndef:m"]), ("https://club.example/m/card/", ["ndef:card"]),
         ("https://m.example/U1", []), ("https://club.example/offers/42", []), ("tel:+4912345", []),
         ("mailto:member@club.example", []), ("", []), ("http://[", []),
         // What is named and cannot be an id is a pass gone wrong.
-        ("https://club.example/m/%00", ["!invalidPass"]),
+        ("https://club.example/m/%00", ["!invalidPass"]), ("https://club.example/m/%20", ["!invalidPass"]),
+        ("https://club.example/?id=%09", ["!invalidPass"]), ("urn:club:member:%C2%A0", ["!invalidPass"]),
         ("https://club.example/m/" + String(repeating: "x", count: 257), ["!invalidPass"]),
     ]
 
@@ -122,7 +129,10 @@ import TestSupport
         ("//m/u/94", ["ndef:94"]), ("m/94%2F1", ["ndef:94/1"]),
         // Names without a hierarchy.
         ("urn:club:member:94%3A1", ["ndef:94:1"]), ("urn:club:member:94%2F1", ["ndef:94/1"]),
-        ("club:card:7%2F1:2", ["ndef:7/1"]),
+        ("club:card:7%2F1:2", ["ndef:7/1:2"]), ("urn:club:member:94:1", ["ndef:94:1"]),
+        ("urn:club:member:94/1", ["ndef:94/1"]), ("urn:club:member:94::", ["ndef:94::"]),
+        ("urn:club:members:card:94:1", ["ndef:94:1"]), ("urn:club:member", []), ("urn:club:member:", []),
+        ("mailto:m/94", []), ("club:/m/94/1", ["ndef:94"]),
         // What cannot be decoded names nobody, and is told.
         ("https://club.example/m/94%2", ["!invalidPass"]), ("https://club.example/m/94%", ["!invalidPass"]),
         ("https://club.example/m/%zz", ["!invalidPass"]), ("https://club.example/m/%E4", ["!invalidPass"]),
@@ -201,12 +211,14 @@ import TestSupport
             let payload = TestSupport.vCard(lines, version: version)
             let types = [
                 "text/vcard", "text/x-vCard; charset=utf-8", "text/directory", "text/directory;profile=vCard",
-                "application/vcard", "application/x-vcard", "text/plain",
+                "application/vcard", "application/x-vcard", "text/plain", "text/directory;profile=ldap",
+                "application/octet-stream", "application/vnd.vcard", "text/vnd.vcard", "text/html", "",
             ]
             for type in types {
                 #expect(Self.found([.mime(type: type, payload: [0x0D, 0x0A] + payload)]) == expected, "\(type)")
             }
-            #expect(Self.found([.mime(type: "text/directory;profile=ldap", payload: payload)]) == [])
+            #expect(Self.found([.unknown(payload)]) == expected)
+            #expect(Self.found([.external(type: "club.example:card", payload: payload)]) == expected)
             // A program may write it as a Text.
             #expect(Self.found([try .text(String(decoding: payload, as: UTF8.self))]) == expected)
         }

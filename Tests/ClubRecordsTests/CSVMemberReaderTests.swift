@@ -234,6 +234,8 @@ import Testing
         [ColumnMapping("b=userId:8H10D-cascade"), ColumnMapping("userId=x")].compactMap(\.self),
         [ColumnMapping("b=userId:9H9D"), ColumnMapping("userId=x")].compactMap(\.self),
         [ColumnMapping("b=userId:"), ColumnMapping("userId=x")].compactMap(\.self),
+        [ColumnMapping("b=cards:8H10D")].compactMap(\.self), [ColumnMapping("b=x:y:hex-reversed")].compactMap(\.self),
+        [ColumnMapping("b=:8H10D")].compactMap(\.self), [ColumnMapping("b=username:2H4D")].compactMap(\.self),
         [ColumnMapping(column: "nothing", field: "userId")],
         [ColumnMapping(column: "userId", field: "username"), ColumnMapping(column: "b", field: "username")],
         [ColumnMapping(column: "b", field: "x"), ColumnMapping(column: "b", field: "y")],
@@ -250,6 +252,9 @@ import Testing
 
     static let mappingTexts: [(String, ColumnMapping?)] = [
         ("a=b", ColumnMapping(column: "a", field: "b")), ("a=", ColumnMapping(column: "a", field: nil)),
+        ("a=b:c", ColumnMapping(column: "a", field: "b:c")),
+        ("a=cards:8H10D", ColumnMapping(column: "a", field: "cards", form: "8H10D")),
+        ("a=USERID:8H10D", ColumnMapping(column: "a", field: "userId", form: "8H10D")),
         ("a=b=c", ColumnMapping(column: "a=b", field: "c")), ("=b", nil), ("a", nil), ("", nil),
     ]
 

@@ -13,6 +13,8 @@ package enum Charset {
         let key = name.map(key)
         if key.map(wide.contains) ?? true, let encoding = wideEncoding(bytes, key) { return wideText(bytes, encoding) }
         guard let key, !plain.contains(key) else { return utf8(bytes[...]) }
+        // In UTF-7 letters of ASCII stand for others too.
+        if key.contains("utf7") { return nil }
         if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x1B && $0 != 0x7E }) { return utf8(bytes[...]) }
         if eucJP.contains(key) { return shiftJIS(ofEUC: bytes).flatMap { legacy($0, 0x420) } }
         return number(key).flatMap { legacy(bytes, $0) }
@@ -78,7 +80,7 @@ package enum Charset {
     private static let numbers: [String: UInt] = {
         var numbers: [String: UInt] = [
             "latin0": 0x20F, "thai": 0x41D, "tis620": 0x41D, "ansi": 0x500, "koi8r": 0xA02, "koi8": 0xA02,
-            "koi8u": 0xA08,
+            "koi8u": 0xA08, "koi8ru": 0xA08,
             "macintosh": 0, "mac": 0, "macroman": 0, "macgreek": 6, "maccyrillic": 7, "macukraine": 7,
             "maccentraleurope": 29,
             "macce": 29, "macturkish": 35,

@@ -27,6 +27,8 @@ public struct PrintedForm: Sendable, Hashable {
         case last4
         /// The cascade tag 88 and the first three of 7 or 10, as a reader shows them that knows no longer identifiers.
         case cascade
+        /// The cascade tag 88 and the first two: what Wiegand 26 has room for of the same, the last byte first.
+        case cascade3
         /// The first cascade level with its check byte: what SimpleMFRC522 and its like count into the number.
         case check
     }
@@ -50,6 +52,10 @@ public struct PrintedForm: Sendable, Hashable {
     /// none.
     public init?(name: String) {
         var words = name.lowercased().split { "-_ ".contains($0) }.map(String.init)[...]
+        // Some write the number of bits apart: Wiegand-26.
+        if let first = words.first, ["wiegand", "wg", "w", "dez"].contains(first), words.count > 1 {
+            words = [first + words[1]] + words.dropFirst(2)
+        }
         guard let first = words.popFirst(), let notation = Notation.all.first(where: { $0.isNamed(first) }) else {
             return nil
         }
@@ -113,7 +119,7 @@ extension PrintedForm {
             Notation(name: "H10306+parity", size: 4, style: .parity(.h10306)),
             Notation(name: "H10302", size: 4, style: .decimal(1)),
             Notation(name: "H10302+parity", size: 4, style: .parity(.h10302)),
-            Notation(name: "H10304", size: 4, style: .pair(19, widths: [1, 1], ",")),
+            Notation(name: "H10304", size: 4, style: .pair(19, widths: [1, 1], ","), otherNames: names37),
             Notation(name: "10H13D", size: 5, style: .decimal(13)),
             Notation(name: "14H17D", size: 7, style: .decimal(17)),
             Notation(name: "16H20D", size: 8, style: .decimal(20)),
@@ -121,6 +127,7 @@ extension PrintedForm {
         ]
         private static let names26 = ["2H4H", "3D5D", "DEZ3.5C", "H10301", "WG26", "W26", "Wiegand26"]
         private static let names34 = ["4H4H", "5D5D", "DEZ5.5", "H10306", "WG34", "W34", "Wiegand34"]
+        private static let names37 = ["WG37", "W37", "Wiegand37"]
 
         /// What it shows where nothing else is said.
         var part: Part { size == 3 ? .last3 : size == 5 ? .check : .whole }
@@ -170,6 +177,7 @@ extension PrintedForm.Part {
         case .first4 where count > 4: (false, 0..<4, false)
         case .last4 where count > 4: (false, count - 4..<count, false)
         case .cascade where isLong: (true, 0..<3, false)
+        case .cascade3 where isLong: (true, 0..<2, false)
         case .check where isLong: (true, 0..<3, true)
         case .check where count == 4: (false, 0..<4, true)
         default: nil
@@ -248,10 +256,13 @@ extension PrintedForm {
     /// with the code of a maker, eight with what those of ISO 15693, FeliCa and ST SR begin with. Of a part, identifiers
     /// of four and seven bytes are.
     public static func matches(of text: String) -> [Match] {
+        // Some write before each number what it is: FC: 155 CN: 16298.
+        let named = text.wholeMatch(of: /(?i)\s*FC[ :=#]*([0-9]+)[,; ]+CN[ :=#]*([0-9]+)\s*/)
+        let text = named.map { "\($0.1),\($0.2)" } ?? text
         var matches = matches(exactly: text)
         // With more zeros before it than any form has.
         if matches.isEmpty, text.first == "0" { matches = self.matches(exactly: String(text.drop { $0 == "0" })) }
-        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        let words = text.replacing(/[,;]\s/, with: " ").split(whereSeparator: \.isWhitespace).map(String.init)
         guard matches.isEmpty, words.count == 2 else { return matches }
         // Many cards have two numbers on them, as 0003685287 056,15271: what fits both.
         let others = self.matches(exactly: words[1])
@@ -292,9 +303,13 @@ extension PrintedForm {
         return bytes(of: text) == shown
     }
 
+    /// The bytes of UTF-8 that a number may have: ten bytes in any notation have less.
+    private static let longestText = 100
+
     /// The bytes that a printed number shows, first byte first; `nil` if it is none of this form.
     private func bytes(of text: String) -> [UInt8]? {
-        notation.bytes(text).map { isReversed ? $0.reversed() : $0 }
+        guard text.utf8.count <= Self.longestText else { return nil }
+        return notation.bytes(text).map { isReversed ? $0.reversed() : $0 }
     }
 
     /// The identifier of a printed number, where the form shows all of it.

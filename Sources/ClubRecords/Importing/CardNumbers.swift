@@ -5,8 +5,16 @@ struct CardNumbers: Sendable {
     private let form: PrintedForm
 
     /// `nil` if no mapping states a form. Throws ``TransferError/Kind/badMapping`` for one that is not known, or by which no
-    /// card can be named.
+    /// card can be named, and for one of another value than the `userId`.
     init?(_ mappings: [ColumnMapping], file: String) throws(TransferError) {
+        if let other = mappings.first(where: { $0.form != nil && $0.field?.lowercased() != "userid" }) {
+            let target = PlainText.line(String(other.target.prefix(80)))
+            let detail =
+                "a column is mapped to '\(target)', and only userId takes the form of a card's number: have a column of "
+                + "identifiers for further cards ('readerctl uid --from NUMBER' shows them), or add the cards afterwards "
+                + "('clubctl members cards add')"
+            throw TransferError(.badMapping, file: file, detail: detail)
+        }
         guard let name = mappings.lazy.compactMap(\.form).first else { return nil }
         guard let form = PrintedForm(name: name) else {
             let known = "8H10D, 8H10D-reversed, 14H17D, 14H17D-reversed, hex-reversed and others"

@@ -110,7 +110,7 @@ public struct ColumnMapping: Sendable, Hashable {
         self.form = form
     }
 
-    /// Parses `COLUMN=FIELD`, or `COLUMN=userId:FORM`; `COLUMN=` omits the column. The last `=` divides, since names of
+    /// Parses `COLUMN=FIELD`, or `COLUMN=userId:FORM`, the only field that takes a form; `COLUMN=` omits the column. The last `=` divides, since names of
     /// fields have none. `nil` without one, or without a column.
     public init?(_ text: String) {
         guard let divider = text.lastIndex(of: "="), divider > text.startIndex else { return nil }
@@ -121,6 +121,11 @@ public struct ColumnMapping: Sendable, Hashable {
     package init(column: String, target: String) {
         if let colon = target.firstIndex(of: ":"), target[..<colon].lowercased() == "userid" {
             self.init(column: column, field: "userId", form: String(target[target.index(after: colon)...]))
+        } else if let colon = target.lastIndex(of: ":"),
+            case let form = String(target[target.index(after: colon)...]), PrintedForm(name: form) != nil
+        {
+            // Of another field a form is refused, instead of being taken for a part of its name.
+            self.init(column: column, field: String(target[..<colon]), form: form)
         } else {
             self.init(column: column, field: target.isEmpty ? nil : target)
         }

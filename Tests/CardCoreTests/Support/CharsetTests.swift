@@ -41,6 +41,7 @@ import TestSupport
         Row("windows-1257", "D0", "Š"), Row("windows-1258", "D0", "Đ"), Row("windows-874", "A1", "ก"),
         Row("TIS-620", "A1", "ก"), Row("IBM850", "84", "ä"), Row("cp437", "84", "ä"), Row("cp866", "80", "А"),
         Row("macintosh", "8A", "ä"), Row("KOI8-R", "C1", "а"), Row("KOI8-U", "A4", "є"),
+        Row("KOI8-RU", "A4", "є"),
         // East Asia: second bytes that are signs of ASCII, cut characters, half-width letters.
         Row("Shift_JIS", "93FA8E71", "日子"), Row("x-sjis", "835C", "ソ"), Row("windows-31j", "B1", "ｱ"),
         Row("Shift_JIS", "93", nil), Row("EUC-JP", "C6FCBBD28EB1", "日子ｱ"), Row("EUC-JP", "C6", nil),
@@ -48,6 +49,9 @@ import TestSupport
         Row("ks_c_5601-1987", "C0CF", "일"), Row("cp949", "C0CF", "일"), Row("GB2312", "C8D5", "日"),
         Row("GBK", "C8D5", "日"), Row("gb18030", "81308436", "¥"), Row("HZ-GB-2312", "7E7B48557E7D", "日"),
         Row("Big5", "A4E9", "日"), Row("Big5", "B35C", "許"), Row("Big5-HKSCS", "FF80", nil),
+        // Not read: its plain letters may stand for others.
+        Row("UTF-7", "4A2B4150592D7267", nil), Row("utf7", "41", nil), Row("csUTF7", "41", nil),
+        Row("UNICODE-1-1-UTF-7", "41", nil), Row("UTF-7-IMAP", "41", nil), Row("UTF-7", "EFBBBF41", "A"),
         // Nobody's; plain letters are the same in all.
         Row("x-nobodys", "41", "A"), Row("x-nobodys", "C3B6", nil), Row(String(repeating: "x", count: 300), "F6", nil),
     ]

@@ -20,6 +20,8 @@ import TestSupport
         Row("AA3F9B1A", "6H8D-first3-reversed", "10174378"),
         Row("04A9DBA2853280", "hex-cascade", "8804A9DB"),
         Row("04A9DBA2853280", "8H10D-cascade-reversed", "3685287048"),
+        Row("04A9DBA2853280", "2H4D-cascade3-reversed", "169,01160"),
+        Row("04A9DBA2853280", "hex-cascade3", "8804A9"),
         Row("04AF68DAC85A80", "hex-first3-reversed", "68AF04"),
         Row("1EA68671", "8H10D-reversed", "1904649758"),
         Row("1EA68671", "hex-reversed", "7186A61E"),
@@ -103,8 +105,14 @@ import TestSupport
             Lookup(text: "155/16298", has: ["2H4D-first3-reversed AA3F9B??"]),
             Lookup(text: "155 16298", has: ["2H4D-first3-reversed AA3F9B??"]),
             Lookup(text: "15516298", has: ["3H5D-first3-reversed AA3F9B??", "hex 15516298"]),
+            Lookup(text: "FC: 155 CN: 16298", has: ["2H4D-first3-reversed AA3F9B??"]),
+            Lookup(text: "fc=155, cn=16298", has: ["2H4D-first3-reversed AA3F9B??"]),
+            Lookup(text: "FC:12:34:56", has: ["hex FC123456"]), Lookup(text: "FC 12 34 56", has: ["hex FC123456"]),
+            Lookup(text: "169,01160", has: ["2H4D-cascade3-reversed 04A9??????????"]),
             Lookup(text: "5516298", has: ["3H5D-first3-reversed AA3F37??"]),
             Lookup(text: "0003685287 056,15271", has: ["8H10D 00383BA7", "6H10D-last3 ????????383BA7"]),
+            Lookup(text: "0003685287, 056,15271", has: ["8H10D 00383BA7", "6H10D-last3 ????????383BA7"]),
+            Lookup(text: "0003685287;\t056,15271", has: ["8H10D 00383BA7"]),
             Lookup(text: "04:a9:db:a2:85:32:80", has: ["hex 04A9DBA2853280"]),
             Lookup(text: "0x1ea68671", has: ["hex 1EA68671", "hex-reversed 7186A61E"]),
             Lookup(text: "[136, 4, 110, 81, 179]", has: ["bytes-check 046E51????????"]),
@@ -119,6 +127,8 @@ import TestSupport
 
     @Test(arguments: [
         "", " ", "abc", "12a4", "1E+09", "3.685E9", "-5", "99999999999999999999999999", "256,65536,1", "０００３",
+        "FC: 155", "FC: 155 CN:", "FC: 155 ID", String(repeating: "1", count: 100_000),
+        "1" + String(repeating: "0", count: 100),
     ])
     func whatIsNoNumber(_ text: String) {
         #expect(PrintedForm.matches(of: text).isEmpty)
@@ -154,7 +164,15 @@ import TestSupport
         #expect(PrintedForm(name: "2H4D")?.name == "2H4D-last3")
         #expect(PrintedForm(name: "wg26-first-reversed")?.name == "2H4D-first3-reversed")
         #expect(PrintedForm(name: "8H10D-first")?.name == "8H10D-first4")
-        for name in ["", "-", "9H9D", "8H10D-middle", "8H10D-first4-last4", "reversed"] {
+        for name in ["Wiegand-26", "wiegand 26", "W_26", "Wiegand26"] {
+            #expect(PrintedForm(name: name)?.name == "2H4D-last3")
+        }
+        #expect(PrintedForm(name: "Wiegand-26-first3-reversed")?.name == "2H4D-first3-reversed")
+        #expect(PrintedForm(name: "DEZ-10-reversed")?.name == "8H10D-reversed")
+        #expect(PrintedForm(name: "Wiegand37")?.name == "H10304" && PrintedForm(name: "Wiegand-34")?.name == "4H4D")
+        for name in [
+            "Wiegand", "Wiegand-", "Wiegand-27", "", "-", "9H9D", "8H10D-middle", "8H10D-first4-last4", "reversed",
+        ] {
             #expect(PrintedForm(name: name) == nil)
         }
         #expect(PrintedForm.all.filter(\.isComplete).contains { $0.name == "8H10D-reversed" })
