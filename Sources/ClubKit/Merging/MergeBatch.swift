@@ -287,7 +287,7 @@ struct MergeBatch {
         member who has it now can be entered with 'members edit'.
         """
     static let aheadNote = """
-        the last visit lies ahead of this machine's clock; the total counts as of now, so that further visits add to it
+        the last visit lies ahead of this machine's clock and does not count; a total is as of now, so that visits add to it
         """
     static let shortenedNote = """
         a spreadsheet has shortened what is known, which stays; give the column the format 'Text' where it is whole

@@ -110,8 +110,8 @@ public struct ColumnMapping: Sendable, Hashable {
         self.form = form
     }
 
-    /// Parses `COLUMN=FIELD`, or `COLUMN=userId:FORM`, the only field that takes a form; `COLUMN=` omits the column. The last `=` divides, since names of
-    /// fields have none. `nil` without one, or without a column.
+    /// Parses `COLUMN=FIELD`, or `COLUMN=userId:FORM`, the only field that takes a form; `COLUMN=` omits the column. The
+    /// last `=` divides, since names of fields have none. `nil` without one, or without a column.
     public init?(_ text: String) {
         guard let divider = text.lastIndex(of: "="), divider > text.startIndex else { return nil }
         self.init(column: String(text[..<divider]), target: String(text[text.index(after: divider)...]))

@@ -117,7 +117,10 @@ package struct Standing: Sendable, Hashable {
         let word = Words.ticks[text] ?? StandingColumn.letters(text)
         switch IdentifierText.finding(text) {
         case .error: throw RowFault(shown, IdentifierText.Finding.error.reason)
-        case .nothing where word != "none" || column == .tags || column == .cards || column == .notes: return nil
+        // A mark such as `!` may be how a desk marks somebody: that is no word for none.
+        case .nothing
+        where text.contains(where: \.isLetter) && (word != "none" || [.tags, .cards, .notes].contains(column)):
+            return nil
         default: break
         }
         func add(_ value: FieldValue) {

@@ -65,8 +65,8 @@ struct DescribeUID: ToolCommand {
             8H10D are eight hexadecimal digits (four bytes) as ten decimal ones, 2H4D facility code and number as in \
             Wiegand 26, 3H5D the same in one, H10302 and H10304 Wiegand 37. Behind it stands which bytes, if not all, and \
             whether the last one comes first: 2H4D-first3-reversed. 'cascade' is 88 and three bytes, which old readers \
-            show of seven, 'cascade3' 88 and two, 'check' the first with the check byte. The keys wiegand26 and wiegand34 have the last three and \
-            the last four bytes with parity.
+            show of seven, 'cascade3' 88 and two, 'check' the first with the check byte. The keys wiegand26 and wiegand34 \
+            have the last three and the last four bytes with parity.
 
             To find out which form an old list has, read one card of it that is at hand: 'readerctl uid HEX --from NUMBER' \
             names the forms in which that card is that number. Two cards make it sure. 'clubctl import' reads a column \
