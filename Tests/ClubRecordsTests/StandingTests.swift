@@ -12,12 +12,18 @@ import Testing
         (
             .blocked,
             "blocked|Blocked|BLOCKED|blocked?|is_blocked|isBlocked|Member blocked|locked|banned|suspended|inactive|gesperrt|"
-                + "Gesperrt|Sperre|Sperrgrund|inaktiv|冻结|已冻结|محظور|غير نشط"
+                + "Gesperrt|Sperre|Sperrgrund|inaktiv|冻结|已冻结|是否冻结|محظور|غير نشط|Blocked (y/n)|gesperrt ja/nein|Freeze|"
+                + "Sperrdatum|Sperrvermerk|Hausverbot bis|Entry denied|ausgetreten|Freeze until"
         ),
-        (.active, "active|Active|is active|isActive|member_active|enabled|aktiv|Aktiv|Mitglied aktiv|有效|激活|نشط"),
+        (
+            .active,
+            "active|Active|is active|isActive|member_active|enabled|aktiv|Aktiv|Mitglied aktiv|有效|激活|نشط|"
+                + "Access granted|Zutritt erlaubt|User active"
+        ),
         (
             .status,
-            "status|Status|membership status|Membership-Status|memberStatus|Mitgliedsstatus|状态|会员状态|الحالة|حالة العضوية"
+            "status|Status|membership status|Membership-Status|memberStatus|Mitgliedsstatus|状态|会员状态|الحالة|حالة العضوية|"
+                + "Vertragsstatus|Contract status|Ticket status"
         ),
         (
             .expires,
@@ -25,20 +31,28 @@ import Testing
                 + "Valid thru|end|End date|membership end|Membership end date|membership expires|member until|Paid until|"
                 + "gültig bis|Gültig bis|GÜLTIG BIS|gueltig bis|Ablaufdatum|Ablauf|Ende|Ende der Mitgliedschaft|"
                 + "Mitgliedschaftsende|läuft ab am|laeuft ab|Vertragsende|有效期|有效期至|到期日期|会员有效期|تاريخ الانتهاء|صالح حتى|"
-                + "تاريخ انتهاء العضوية"
+                + "تاريخ انتهاء العضوية|تاريخ انتهاء الاشتراك|Gekündigt zum|Kündigung (zum)|Expires (YYYY-MM-DD)|"
+                + "Expiry Date (UTC)|Aktiv bis|Laufzeit bis|Vertrag bis|Beitrag bezahlt bis|Abo läuft bis|Abo-Ende|Austritt am|"
+                + "Exit date|Leave date|Date of expiry|Date of membership end|valid_until_date|Plan end date|Pass expires|"
+                + "Ticket valid until|expires 2"
         ),
         (
             .visitsLeft,
             "visitsLeft|visits left|Visits remaining|remaining visits|sessions|Sessions left|remaining sessions|pack|credits|"
-                + "Restbesuche|verbleibende Besuche|Zehnerkarte|übrige Besuche|uebrige Besuche|剩余次数|次卡|الزيارات المتبقية"
+                + "Restbesuche|verbleibende Besuche|Zehnerkarte|übrige Besuche|uebrige Besuche|剩余次数|次卡|الزيارات المتبقية|"
+                + "Number of sessions left|No. of remaining visits|Anzahl Restbesuche|10er-Karte"
         ),
         (.tags, "tags|Tags|tag|labels|Schlagwörter|Schlagwoerter|标签|وسوم|الوسوم"),
         (
             .cards,
             "cards|Cards|card|card 2|Card2|Card ID|card number|further cards|Karten|Karte|Kartennummer|weitere Karten|卡号|卡片|"
-                + "بطاقات|رقم البطاقة"
+                + "بطاقات|رقم البطاقة|Card No.|Karten-Nr.|KartenNr.|Kartennr|RFID|Chipnummer|Transponder|Badge number|Card 10"
         ),
-        (.notes, "notes|Notes|note|staff notes|Member notes|remarks|Notizen|Bemerkungen|备注|ملاحظات"),
+        (
+            .notes,
+            "notes|Notes|note|staff notes|Member notes|remarks|Notizen|Bemerkungen|备注|ملاحظات|"
+                + "Internal notes|Desk notes|Notes (internal)|Interne Notizen"
+        ),
     ]
 
     @Test("Names in the languages of the product", arguments: names)
@@ -53,10 +67,62 @@ import Testing
             "state",
             "birthday", "since", "member since", "membership", "member", "visits", "block of flats", "weekend", "", "-",
             "1",
+            "block", "Sessions 2025", "Sessions 25", "Restbesuche (2024)", "Credits (EUR)", "Card (deposit)",
+            "Number of cards", "Number of sessions", "expires in", "(", ")(", "[]",
             "vorname", "Mitgliedsnummer", "memberId", "passId", "会员", "姓名", "اسم", "location", "tagged at", "friend",
         ]
     )
     func otherNames(_ name: String) { #expect(StandingColumn.named(name) == nil) }
+
+    static let resembling: [(StandingColumn, String)] = [
+        (.status, "Statut|Estado|Stato|Marital status"),
+        (
+            .expires,
+            "Fin|Scadenza|Vencimiento|Valable jusqu'au|Cancelled (on)|Terminated|Kündigung|gekündigt am|Paid until when|"
+                + "10er-Karte gültig bis|cancelledOn"
+        ),
+        (.blocked, "Bloqué|Block|Kein Zutritt|Congelado|Archived|Deleted|blocked_reason_text"),
+        (.active, "Actif|Access level"),
+        (
+            .visitsLeft,
+            "Visits remaining (of 10)|Séances restantes|Restguthaben|Visits left (10-pack)|Sessions 2025|剩余次数（次）|Number of sessions"
+        ),
+        (.cards, "Carte|Card (deposit)|Chip-Farbe"), (.notes, "Notizen alt|Nota"),
+    ]
+
+    @Test("Fields that only look so", arguments: resembling)
+    func resembles(_ column: StandingColumn, _ names: String) {
+        for name in names.split(separator: "|") {
+            #expect(StandingColumn.resembled(by: String(name)) == column, "\(name)")
+        }
+    }
+
+    @Test("Fields that look like nothing")
+    func resemblesNothing() {
+        let names = """
+            userId|numVisits|timeStampOfLastVisit|memberId|passId|phone|email|level|town|address|Geburtstag|birthday|Wochenende|
+            gender|first name|company|weekend|interests|angelegt|Membership|expires|notes|$tags|visits|Landkreis|scholarship
+            """
+        for name in names.split(whereSeparator: { "|\n".contains($0) }) {
+            #expect(StandingColumn.resembled(by: String(name)) == nil, "\(name)")
+        }
+    }
+
+    @Test("A column that only looks like something else is said, and how it is taken")
+    func notedColumns() throws {
+        let header = "userId,username,Bloqué,visits,Letzter Besuch,phone,Valable jusqu'au"
+        let notes = try CSVMemberReaderTests.read(Array("\(header)\nU1,Ann,oui,3,,1,x".utf8)).reader.notes
+        let mapped = ["Bloqué=blocked", "visits=numVisits", "Letzter Besuch=timeStampOfLastVisit"]
+        #expect(notes.count == 4)
+        for (note, map) in zip(notes, mapped + ["Valable jusqu'au=expires"]) {
+            #expect(note.contains("--map \"\(map)\""), "\(note)")
+        }
+        let list = #"[{"userId":"U1","numVisits":2,"visits":3,"Statut":"Actif"},{"userId":"U2","Statut":"x"}]"#
+        #expect(try UserListReaderTests.read(list).reader.notes.count { $0.contains("Statut=status") } == 1)
+        let own = [ColumnMapping(column: "Statut", field: "Statut")]
+        #expect(try UserListReaderTests.read(list, mappings: own).reader.notes == [])
+        #expect(ColumnPlan.option("a\"$`\\b'c", "d") == #"--map "a\"\$\`\\b'c=d""#)
+    }
 
     @Test("Each name is in one row of the table")
     func apart() {
@@ -164,6 +230,8 @@ import Testing
         Value(.cards, ["NULL", "n/a", "none", "-", ""], .values([])), Value(.cards, ["#N/A", "#NV"], .fault),
         Value(.cards, ["4,01E+12", "4.01E+12", "4.01E+12; 4.02E+12", "=A1"], .note),
         Value(.cards, [.array(["04FF", "4,01E+12"])], .value("04FF")), Value(.cards, ["12345.0"], .value("12345")),
+        Value(.cards, ["04A1/04B2"], .value("04A1/04B2")),
+        Value(.cards, ["04 A1 B2 C3"], .values(["04 A1 B2 C3"])),
         Value(.cards, [.array(["Smith, Ann"])], .values(["Smith, Ann"])), Value(.tags, ["NULL", "none"], .values([])),
         Value(.notes, ["NULL", "n/a"], .nothing), Value(.notes, ["!!!"], .value("!!!")),
         Value(.tags, ["*"], .values(["*"])),
@@ -208,6 +276,21 @@ import Testing
         #expect(at.map { $0 / 1_000_000 } == end.map { Int($0 / 1_000_000) })
     }
 
+    @Test("Of several columns of visits left the first with a number counts; notes all do")
+    func severalColumns() throws {
+        let rows = "userId,sessions left,Restbesuche,notes,Notiz\nU1,,3,,Tea\nU2,4,3,Milk,Tea"
+        let result = try CSVMemberReaderTests.read(Array(rows.utf8))
+        #expect(result.members.map { $0.standing?.visitsLeft } == [3, 4] && result.reader.notes.count == 1)
+        let notes = result.members.map { $0.standing?.values(besides: MemberFacts())["$notes"] }
+        #expect(notes == ["Tea", "Milk\nTea"])
+    }
+
+    @Test("A card that looks like several is said", arguments: ["04A1/04B2", "04A1B2C3 04A1B2C4", "04FF, 94/1"])
+    func severalCards(_ cell: String) throws {
+        var standing = Standing()
+        #expect(try standing.read(.cards, .string(cell), name: "x")?.contains("several") == true)
+    }
+
     @Test("Whatever keeps a member out counts, and what a field was does not")
     func together() throws {
         var standing = Standing()
@@ -228,13 +311,14 @@ import Testing
         U1,Ann,2025-01-31,0,yes,"students,gold",04A1B2C3D4E580,Tea,gold,17.05.2001
         U2,Bo,soon,,,,,,,
         U3,Cy,,,,,,,,2001-02-29
+        U4,Di,,,,,,,,0001-01-01
         """
 
     @Test("In CSV and in user lists")
     func readers() throws {
         let result = try CSVMemberReaderTests.read(Array(Self.row.utf8))
         #expect(result.faults.mapValues(\.column) == [3: "expires"])
-        #expect(result.members.map(\.userId) == ["U1", "U3"])
+        #expect(result.members.map(\.userId) == ["U1", "U3", "U4"] && result.members[2].fields == [:])
         #expect(result.members[0].fields == ["birthday": "2001-05-17"])
         #expect(result.members[1].fields == ["birthday": "2001-02-29"] && result.members[1].standing == nil)
         let standing = try #require(result.members[0].standing)
@@ -280,16 +364,19 @@ import Testing
             [
                 "05-17", "--05-17", "--0517", "0001-05-17", "0000-05-17", "1604-05-17", "17/05", "5/17", "17.05.",
                 "17.5.",
-                "May 17", "17 May", "17. Mai", "5月17日",
+                "May 17", "17 May", "17. Mai", "5月17日", "17-05",
             ]
         ),
         ("02-29", ["02-29", "--02-29", "1604-02-29", "0001-02-29", "29.02.", "29 February"]),
-        ("2000-02-29", ["2000-02-29", "29.02.2000"]), ("1930-05-17", ["1930-05-17", "17.05.1930"]),
+        ("2000-02-29", ["2000-02-29", "29.02.2000"]),
+        ("1930-05-17", ["1930-05-17", "17.05.1930", "17.05.30", "17 May 30"]),
+        ("1968-05-17", ["17/05/68", "17.05.68 00:00"]), ("2020-05-17", ["17.05.20"]), ("1927-05-17", ["17.05.27"]),
+        ("2026-05-17", ["17.05.26", "2026-05-17"]),
     ]
 
     @Test("One day only", arguments: read)
     func reads(_ kept: String, _ texts: [String]) {
-        for text in texts { #expect((try? BirthdayText.normalised(text).get()) == kept, "\(text)") }
+        for text in texts { #expect((try? BirthdayText.normalised(text, thisYear: 2026).get()) == kept, "\(text)") }
     }
 
     @Test(
@@ -298,14 +385,31 @@ import Testing
             "2001-02-29", "02-30", "05/06/2001", "5/6", "2001", "05-2001", "May 2001", "soon", "17", "0", "-1", "517",
             "2001-13-01",
             "2001-05-16T22:00:00Z", "990057600", "99999", "unknown", "2001-05-17 x", "32.01.2001", "true", "[]",
+            "2027-05-17", "17.05.2027", "20270517", "47620", "17.05.1753", "0001-01-01", "0001-01-01T00:00:00",
+            "01.01.0001", "1/1/0001 12:00:00 AM", "31.12.1899", "1899-12-30", "1900-01-01", "1753-01-01",
         ]
     )
-    func refuses(_ text: String) { #expect((try? BirthdayText.normalised(text).get()) == nil) }
+    func refuses(_ text: String) { #expect((try? BirthdayText.normalised(text, thisYear: 2026).get()) == nil) }
+
+    @Test("What a file has stays, but for a program's none; each is said")
+    func kept() {
+        for (text, kept, isNoted) in [
+            ("17.05.2001", "2001-05-17", false), ("0001-01-01", nil, true), ("01.01.1900", nil, true),
+            ("soon", "soon", true), ("13-05", "05-13", true), ("05-13", "05-13", false),
+            ("2999-05-17", "2999-05-17", true),
+        ] {
+            let result = BirthdayText.kept(.string(text), in: "born", order: nil)
+            #expect(result.value == kept.map(FieldValue.string) && (result.note != nil) == isNoted, "\(text)")
+        }
+    }
 
     @Test("The order decides between two days")
     func ordered() {
         #expect((try? BirthdayText.normalised("05/06/2001", order: .dayMonthYear).get()) == "2001-06-05")
         #expect((try? BirthdayText.normalised("05/06/2001", order: .monthDayYear).get()) == "2001-05-06")
+        for (text, kept) in [("05-06", "06-05"), ("13-05", "05-13"), ("05-13", "05-13"), ("0001-05-06", "05-06")] {
+            #expect((try? BirthdayText.normalised(text, order: .dayMonthYear).get()) == kept, "\(text)")
+        }
     }
 
     @Test("Names of birthdays")

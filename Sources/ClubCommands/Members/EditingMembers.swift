@@ -52,6 +52,13 @@ struct FieldArgument: Sendable, Hashable {
         }
     }
 
+    /// What whoever gives the field such a name has to know.
+    var note: String? {
+        StandingColumn.resembled(by: name).map {
+            "'\(name)' is a field of your own, without effect: 'clubctl members \($0.command)' is for \($0.caption.words)."
+        }
+    }
+
     static func isUsable(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix("$") && !MembershipUser.CodingKeys.allCases.map(\.rawValue).contains(name)
     }
@@ -102,6 +109,7 @@ struct MembersAdd: DatabaseCommand {
         try await database.withNewClub(leavesNone: true) { club in
             let new = Member(userId: userID, username: name ?? "", fields: values)
             let member = try await club.add(new, by: action.context)
+            for note in fields.compactMap(\.note) { out.message(note) }
             guard let details = try await club.details(of: member.userId) else { return }
             try out.result(MemberLine(details: details), text: "Added \(member.caption).")
         }
@@ -147,7 +155,8 @@ struct MembersEdit: MemberChange {
     }
 
     func change(_ club: Club, _ out: Output) async throws -> Member {
-        try await club.update(member, by: action.context) { [name, fields, removedFields] member in
+        for note in fields.compactMap(\.note) { out.message(note) }
+        return try await club.update(member, by: action.context) { [name, fields, removedFields] member in
             if let name { member.username = name }
             for field in fields { member.fields[field.name] = field.value(replacing: member.fields[field.name]) }
             for name in removedFields { member.fields[name] = nil }

@@ -59,7 +59,7 @@ struct Import: DatabaseCommand {
                 custom field. A column that is not mapped and has none of these names becomes a custom field; passId is \
                 the userId where there is none. A column that is named for what the club keeps itself, as blocked, \
                 status, expires, visitsLeft, tags, cards or notes, in English, German, Chinese or Arabic, is that, \
-                and so is one that is mapped to such a name.
+                and so is one that is mapped to such a name; of a name that only looks so the report has a note.
 
                 userId:FORM reads the numbers that another reader printed, as userId:8H10D: the member is found by a \
                 tap of the card. 'readerctl uid --from NUMBER' tells which form a list has; behind 8H10D, 14H17D or hex \

@@ -1,4 +1,6 @@
+import CardCore
 import CardPasses
+import Foundation
 
 /// Birthdays as other programs and people write them, and as they are kept: `2001-05-17`, or `05-17` without a year.
 package enum BirthdayText {
@@ -17,21 +19,48 @@ package enum BirthdayText {
 
     /// Reads a birthday in any form that can mean one day only, and returns it in the form in which it is kept.
     ///
-    /// - Parameter order: the order of the numbers of dates, for what could be two days.
-    package static func normalised(_ text: String, order: DateOrder? = nil) -> Result<String, DateText.Fault> {
+    /// - Parameters:
+    ///   - order: the order of the numbers of dates, for what could be two days.
+    ///   - thisYear: nobody was born later; a year of two digits that would be is one of the last century.
+    package static func normalised(
+        _ text: String,
+        order: DateOrder? = nil,
+        thisYear: Int = BirthdayText.thisYear
+    ) -> Result<String, DateText.Fault> {
         let plain = PlainDigits.text(text)
+        let read = DateText.read(text, order: order)
+        if isNone(read) { return .failure(.noSuchDay) }
         // Where a program has to write a year and knows none.
         for year in ["0000-", "0001-", "1604-"] where plain.hasPrefix(year) {
-            return normalised(String(plain.prefix(10).dropFirst(5)), order: order)
+            return normalised(String(plain.prefix(10).dropFirst(5)))
         }
-        return DateText.read(text, order: order).flatMap { date in
-            // A number of five digits is a spreadsheet's day, and behind this year none that somebody was born on.
-            guard date.month != nil, date.day != nil, date.year ?? 2000 <= 2100 else { return .failure(.noDate) }
+        return read.flatMap { date in
+            var date = date
+            guard date.month != nil, date.day != nil else { return .failure(.noDate) }
+            if let year = date.year, year > thisYear,
+                !plain.split(whereSeparator: { !$0.isNumber }).contains(where: { $0.count > 3 })
+            {
+                date.year = year - 100
+            }
+            guard 1900...thisYear ~= date.year ?? thisYear else { return .failure(.noSuchDay) }
             // Midnight here is another time of UTC, and perhaps another day.
             let noon = DateText.day / 2
             if date.offset != nil, let time = date.time, time != 0, time != noon { return .failure(.ambiguous) }
             return .success(written(date))
         }
+    }
+
+    /// The year; a clock that was never set makes nobody's birthday one to come.
+    package static var thisYear: Int {
+        max(2026, ISO8601.civil(days: Int(Date().timeIntervalSince1970 / 86_400)).year)
+    }
+
+    /// Whether it is a day that programs write for none: the first one that they know.
+    private static func isNone(_ read: Result<DateText, DateText.Fault>) -> Bool {
+        guard let date = try? read.get(), let year = date.year, year <= 1900 else { return false }
+        return ["0001-01-01", "1601-01-01", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01"].contains(
+            written(date)
+        )
     }
 
     private static func written(_ date: DateText) -> String {
@@ -50,8 +79,8 @@ package enum BirthdayText {
             : "it is no day that a birthday can be on; write it as 2001-05-17 or 05-17"
     }
 
-    /// A value of a file as it is kept, or as it was, with what is wrong with it.
-    static func kept(_ value: FieldValue, in name: String, order: DateOrder?) -> (value: FieldValue, note: String?) {
+    /// A value of a file as it is kept, or as it was, with what is wrong with it; `nil` for what is a program's none.
+    static func kept(_ value: FieldValue, in name: String, order: DateOrder?) -> (value: FieldValue?, note: String?) {
         let text: String
         switch value {
         case .string(let string) where !string.allSatisfy(\.isWhitespace): text = string
@@ -59,7 +88,15 @@ package enum BirthdayText {
         case .null, .string: return (value, nil)
         }
         switch normalised(text, order: order) {
-        case .success(let text): return (.string(text), nil)
+        case .success(let kept):
+            let isDayFirst =
+                kept.utf8.count == 5 && order == nil
+                && PlainDigits.text(text).wholeMatch(of: /(?:1[3-9]|[23][0-9])-[0-9]+/) != nil
+            let note =
+                "it has the day first, but 05-06 and its like are read with the month first, unless you say the order"
+            return (.string(kept), isDayFirst ? "\(PlainText.line(name)): \(note)" : nil)
+        case .failure where isNone(DateText.read(text, order: order)):
+            return (nil, "\(PlainText.line(name)): it is what programs write for none, and is left out")
         case .failure(let fault): return (value, "\(PlainText.line(name)): \(advice(fault))")
         }
     }

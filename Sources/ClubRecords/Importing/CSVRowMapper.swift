@@ -129,12 +129,12 @@ struct CSVRowMapper: Sendable {
             guard let value = value(index) else { continue }
             if let note = try said.read(column, value, name: name, order: dateOrder) { notes.append(note) }
         }
-        var kept: [Int: FieldValue] = [:]
+        var kept: [Int: FieldValue?] = [:]
         for (index, name) in birthdays {
             guard let value = value(index) else { continue }
             let birthday = BirthdayText.kept(value, in: name, order: dateOrder)
             if let note = birthday.note { notes.append(note) }
-            if birthday.value != value { kept[index] = birthday.value }
+            if birthday.value != value { kept.updateValue(birthday.value, forKey: index) }
         }
         var name = ImportBatch.OptionalText.absent
         if username >= 0 {
@@ -185,7 +185,7 @@ struct CSVRowMapper: Sendable {
     private func customFields(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ fields: [CSVReader.Field],
-        _ kept: [Int: FieldValue],
+        _ kept: [Int: FieldValue?],
         _ batch: inout ImportBatch
     ) -> ImportBatch.Text? {
         batch.text { json in
@@ -193,14 +193,15 @@ struct CSVRowMapper: Sendable {
             for (index, prefix) in custom where index < fields.count {
                 let field = fields[index]
                 // Nothing at all states nothing; an empty text stands in quotes.
-                guard field.count > 0 || field.isQuoted else { continue }
+                let known = kept[index]
+                guard field.count > 0 || field.isQuoted, known != .some(nil) else { continue }
                 json.append(isFirst ? UInt8(ascii: "{") : UInt8(ascii: ","))
                 isFirst = false
                 json.append(contentsOf: prefix)
                 let cell = UnsafeBufferPointer(rebasing: bytes[field.range])
                 if CSVCell.isNull(cell) {
                     json.append(contentsOf: "null".utf8)
-                } else if let value = kept[index] {
+                } else if let value = known ?? nil {
                     JSONText.append(value, to: &json)
                 } else if let container = CSVCell.container(cell) {
                     JSONText.append(container, to: &json)

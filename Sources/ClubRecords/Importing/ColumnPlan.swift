@@ -54,7 +54,64 @@ struct ColumnPlan: Sendable {
         guard targets.contains(.userId) || targets.contains(.custom("memberId")) else {
             throw TransferError(.noIdentifierColumn, file: file, line: line, detail: Self.list(found))
         }
+        notes += Self.notes(on: columns, map)
     }
+
+    /// A line for each custom field whose name looks like something else, unless it is mapped to that name.
+    static func notes(on columns: [ImportReport.Column], _ map: [String: String?]) -> [String] {
+        let fields = Set(columns.compactMap(\.field))
+        // More than people read, and as many as a user list reports.
+        return columns.prefix(256).compactMap { column in
+            guard let field = column.field, FieldKey.isCustom(field), map[column.column] != .some(field) else {
+                return nil
+            }
+            let (words, meaning): (String, String)
+            if let standing = StandingColumn.resembled(by: field) {
+                (words, meaning) = (standing.caption.words, "\(standing)")
+            } else if let base = resemblances.first(where: { StandingColumn.isLike(field, $0.stems) }),
+                !fields.contains(base.field)
+            {
+                (words, meaning) = (base.words, base.field)
+            } else {
+                return nil
+            }
+            return """
+                '\(PlainText.line(column.column))' is kept as a field of your own, without effect; if it is \(words), \
+                \(option(column.column, meaning)) takes it as that.
+                """
+        }
+    }
+
+    /// The option that maps a column, as it is typed in a shell.
+    static func option(_ column: String, _ field: String) -> String {
+        let name = PlainText.line(column).replacing(/["\\$`]/) { "\\\($0.output)" }
+        return "--map \"\(name)=\(field)\""
+    }
+
+    /// Names that others give the base values.
+    private static let resemblances: [(field: String, words: String, stems: [String])] = [
+        (
+            "timeStampOfLastVisit", "the last visit",
+            """
+            last visit, last check in, last seen, last attend, letzter Besuch, letzte Besuch, letzte Anwesen, zuletzt, \
+            derniere visite, ultima visita, 上次, 最后到, 最后访, 最近到, آخر زيار
+            """
+        ),
+        (
+            "timeStampAdded", "when the member was added",
+            """
+            _joined, join date, member since, Mitglied seit, Beitritt, Eintrittsdatum, first visit, erster Besuch, 入会, 注册, \
+            تاريخ الانضمام
+            """
+        ),
+        (
+            "numVisits", "the total of visits",
+            """
+            _visits_, _Besuche_, visit count, number of visit, Anzahl Besuch, Besuchszahl, Besuchsanzahl, attendance, \
+            check ins_, Anwesenheit, _visites_, _visitas_, 到访, 访问次, 次数, زيارات
+            """
+        ),
+    ].map { ($0, $1, StandingColumn.stems($2)) }
 
     /// How many of the names that are looked for a row has: most of all one for the identifiers, then those that are
     /// mapped, then those that mean something by themselves.
@@ -157,12 +214,12 @@ struct ColumnPlan: Sendable {
         var meaning = meaning?.normalized
         if let name = meaning, let column = StandingColumn.named(name) {
             meaning = column.caption.field
-            // Several that may keep somebody out all count, and so do tags and cards.
-            if let first = taken[column.caption.field], column.isOne {
-                notes.append("Columns \(first) and \(number) have the same meaning; the first one counts.")
-            } else {
-                taken[column.caption.field] = number
-                target = .standing(column)
+            target = .standing(column)
+            // Of the others, several all count.
+            if column == .visitsLeft, let first = taken.updateValue(number, forKey: column.caption.field) {
+                notes.append(
+                    "Columns \(first) and \(number) have the same meaning; the first that a row has a number in counts."
+                )
             }
         } else if let meaning {
             if let first = taken[meaning] {

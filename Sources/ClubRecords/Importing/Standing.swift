@@ -61,7 +61,8 @@ package struct Standing: Sendable, Hashable {
         let ends = self.values(of: .expires)
         let earliest = ends.compactMap { if case .int(let end) = $0 { end } else { nil } }.min()
         if let end = earliest.map({ .int($0) }) ?? ends.first { values[SystemValues.Name.expires] = end }
-        if let notes = self.values(of: .notes).first { values[SystemValues.Name.notes] = notes }
+        let notes = texts(of: .notes).joined(separator: "\n")
+        if !notes.isEmpty { values[SystemValues.Name.notes] = .string(notes) }
         for tag in tags { values[SystemValues.Name.tag(tag)] = .bool(true) }
         return values
     }
@@ -144,7 +145,7 @@ package struct Standing: Sendable, Hashable {
         case .active, .status:
             return """
                 \(shown): it is no word for a member who is let in, or is not, and has no effect; 'members block' \
-                blocks a member, and --map \("\(shown)=FIELD".debugDescription) takes the column as a field of another name
+                blocks a member, and \(ColumnPlan.option(name, "FIELD")) takes the column as a field of another name
                 """
         case .expires where Words.never.contains(word): add(.null)
         case .expires:
@@ -180,6 +181,11 @@ package struct Standing: Sendable, Hashable {
                     statements.append(Statement(column: column, name: name, text: cell, value: .string(card)))
                 }
                 if let finding { note = (note.map { $0 + ": " } ?? "") + finding.reason }
+                // Parts of an identifier are shorter, and never divided so.
+                let pieces = card.split { $0 == "/" || $0.isWhitespace }
+                if pieces.count > 1, card.contains("/") || pieces.allSatisfy({ $0.count >= 8 }) {
+                    note = "what it contains is one card, and looks like several; divide them by commas"
+                }
             }
             if let note { return "\(shown): \(note)" }
         case .notes: add(.string(text))

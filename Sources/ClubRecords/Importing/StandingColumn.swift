@@ -22,23 +22,24 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
     case cards
     case notes
 
-    /// The names in English, German, Chinese and Arabic, compared by ``key(_:)``. `Documentation/desk.md` has the table.
+    /// The names in English, German, Chinese and Arabic, compared by ``letters(_:)``. `Documentation/desk.md` has the table.
     package var names: String {
         switch self {
         case .blocked:
             """
-            blocked, block, block reason, blocked reason, reason for block, locked, banned, ban, barred, suspended, \
-            suspension, frozen, disabled, deactivated, inactive, blacklisted, access denied, blocked since, blocked at, \
-            blocked on, blocked until, blocked by, suspended until, frozen until
+            blocked, block reason, blocked reason, reason for block, locked, banned, ban, barred, suspended, \
+            suspension, frozen, disabled, deactivated, inactive, blacklisted, blocked since, blocked at, \
+            blocked on, blocked until, blocked by, suspended until, frozen until, freeze, freeze until, access denied, \
+            entry denied
             gesperrt, Sperre, Sperrung, Sperrgrund, gesperrt wegen, blockiert, deaktiviert, inaktiv, ruhend, \
-            Hausverbot, gesperrt seit, gesperrt am, gesperrt bis
+            Hausverbot, gesperrt seit, gesperrt am, gesperrt bis, Hausverbot bis, Sperrdatum, Sperrvermerk, ausgetreten
             冻结, 已冻结, 凍結, 封禁, 锁定, 已锁定, 停用, 已停用, 禁用, 拉黑, 黑名单, 冻结原因
             محظور, محظورة, حظر, سبب الحظر, موقوف, موقوفة, معلق, مجمد, معطل, غير نشط, غير فعال
             """
         case .active:
             """
-            active, enabled, in good standing, access allowed
-            aktiv, freigeschaltet
+            active, enabled, in good standing, access allowed, access granted, entry allowed
+            aktiv, freigeschaltet, Zutritt erlaubt
             激活, 已激活, 有效, 启用, 已启用, 是否有效
             نشط, نشطة, فعال, فعالة, مفعل
             """
@@ -54,14 +55,16 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
             expires, expired, expire, expires at, expires on, expiry, expiry date, expiration, expiration date, exp, \
             exp date, end, ends, ended, end date, ends at, ends on, valid until, valid till, valid to, valid thru, \
             valid through, validity, until, paid until, paid to, paid through, contract end, contract end date, \
-            last day, termination date
+            last day, termination date, valid until date, exit date, leave date, leaving date, active until
             Ablauf, Ablaufdatum, abgelaufen am, läuft ab, läuft ab am, Ende, Enddatum, endet, endet am, gültig bis, \
             Gültigkeit, befristet bis, bezahlt bis, bis, Mitglied bis, Mitgliedschaftsende, Mitgliedsende, \
-            Ende der Mitgliedschaft, Vertragsende, Laufzeitende, Austritt, Austrittsdatum, Kündigungsdatum
+            Ende der Mitgliedschaft, Vertragsende, Laufzeitende, Austritt, Austrittsdatum, Kündigungsdatum, \
+            Austritt am, Austritt zum, gekündigt zum, Kündigung zum, aktiv bis, Laufzeit bis, läuft bis
             有效期, 有效期至, 有效期到, 有效期限, 有效至, 到期, 到期日, 到期日期, 到期时间, 截止日期, 截止, 失效日期, 过期日期, 过期时间, \
             结束日期, 结束时间, 終止日期
             انتهاء, تاريخ الانتهاء, تاريخ انتهاء العضوية, انتهاء العضوية, نهاية العضوية, تاريخ النهاية, ينتهي, ينتهي في, تنتهي في, \
-            صالح حتى, صالحة حتى, صلاحية, تاريخ الصلاحية, انتهاء الصلاحية, نهاية
+            صالح حتى, صالحة حتى, صلاحية, تاريخ الصلاحية, انتهاء الصلاحية, نهاية, تاريخ انتهاء الاشتراك, انتهاء الاشتراك, \
+            نهاية الاشتراك
             """
         case .visitsLeft:
             """
@@ -71,7 +74,7 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
             remaining punches, pack, pass left, visit pack, session pack, remaining
             Restbesuche, Besuche übrig, übrige Besuche, verbleibende Besuche, offene Besuche, Resteintritte, \
             verbleibende Eintritte, Resteinheiten, verbleibende Einheiten, Einheiten übrig, Reststunden, \
-            verbleibend, übrig, Rest, Zehnerkarte, Mehrfachkarte
+            verbleibend, übrig, Rest, Zehnerkarte, 10er-Karte, Mehrfachkarte
             剩余次数, 剩余, 剩余课时, 剩余到访次数, 余次, 次卡, 可用次数, 課時剩餘, 剩餘次數
             زيارات متبقية, الزيارات المتبقية, جلسات, جلسات متبقية, حصص متبقية, مرات متبقية, متبقي, المتبقي, المتبقية
             """
@@ -85,8 +88,10 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
         case .cards:
             """
             cards, card, card id, card ids, card uid, card uids, card number, card numbers, further cards, other cards, \
-            additional cards, second card, key fob, fob
-            Karten, Karte, Kartennummer, Kartennummern, weitere Karten, Zusatzkarte, Zusatzkarten, Zweitkarte
+            additional cards, second card, key fob, fob, card no, RFID, RFID number, transponder, badge, \
+            badge number, badge no, badge id, chip number, chip id
+            Karten, Karte, Kartennummer, Kartennummern, weitere Karten, Zusatzkarte, Zusatzkarten, Zweitkarte, \
+            Kartennr, Chipnummer, Chipnr, Transpondernummer
             卡, 卡片, 卡号, 卡號, 其他卡, 其他卡片
             بطاقات, بطاقة, رقم البطاقة, أرقام البطاقات, بطاقات أخرى
             """
@@ -102,9 +107,15 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
 
     /// Words before a name that say only of whom or what it is.
     private static let subjects = [
-        "membership", "members", "member", "customer", "client", "account", "subscription", "staff", "is", "mitglieds",
-        "mitgliedschafts", "mitgliedschaft", "mitglied", "kunden", "konto", "会员", "会籍", "會員",
-    ].map(key)
+        "membership", "members", "member", "customer", "client", "user", "account", "subscription", "staff", "is",
+        "date of", "plan", "pass", "ticket", "contract", "internal", "desk", "mitglieds", "mitgliedschafts",
+        "mitgliedschaft", "mitglied", "kunden", "konto", "vertrags", "vertrag", "abo", "beitrags", "beitrag", "interne",
+        "会员", "会籍", "會員", "是否", "تاريخ",
+    ].map(letters)
+
+    /// Words before what says itself that it is left.
+    private static let counts = ["number of", "no of", "anzahl"].map(letters)
+    private static let left = ["left", "remaining", "rest", "übrig", "uebrig", "verbleibende"].map(letters)
 
     private static let umlauts: [Substring: String] = ["ä": "ae", "ö": "oe", "ü": "ue"]
 
@@ -113,7 +124,7 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
         for column in allCases {
             // Umlauts are also written as two letters.
             let names = column.names + "," + column.names.replacing(/[äöü]/) { umlauts[$0.output] ?? "" }
-            for name in names.split(whereSeparator: { ",\n".contains($0) }) { byName[key(String(name))] = column }
+            for name in names.split(whereSeparator: { ",\n".contains($0) }) { byName[letters(String(name))] = column }
         }
         return byName
     }()
@@ -121,19 +132,101 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
     /// What a name means, in whatever case and with whatever blanks and punctuation it is written; `nil` for other names.
     package static func named(_ name: String) -> StandingColumn? {
         guard !name.hasPrefix("$"), !FieldKey.baseNames.contains(name) else { return nil }
-        let key = key(name)
+        if let column = known(letters(name)) { return column }
+        guard name.contains(where: "(（[".contains) else { return nil }
+        // In brackets stands how it is written, as (YYYY-MM-DD), but of what is counted perhaps what.
+        let column = known(letters(name.replacing(/[(（\[][^)）\]]*[)）\]]/, with: "")))
+        return column == .visitsLeft || column == .cards ? nil : column
+    }
+
+    private static func known(_ key: String, subjects count: Int = 2) -> StandingColumn? {
         if let column = byName[key] { return column }
-        for subject in subjects where key.hasPrefix(subject) {
-            if let column = byName[String(key.dropFirst(subject.count))] { return column }
+        // `card 2`; but `sessions 25` may be of a year.
+        let digits = key.reversed().prefix(while: \.isNumber).count
+        if 1...2 ~= digits, let column = byName[String(key.dropLast(digits))], column != .visitsLeft { return column }
+        for choice in ["yesno", "yn", "janein", "jn"] where key.hasSuffix(choice) {
+            if let column = byName[String(key.dropLast(choice.count))] { return column }
+        }
+        if let count = counts.first(where: key.hasPrefix), left.contains(where: key.contains) {
+            return byName[String(key.dropFirst(count.count))]
+        }
+        for subject in subjects where count > 0 && key.hasPrefix(subject) {
+            if let column = known(String(key.dropFirst(subject.count)), subjects: count - 1) { return column }
         }
         return nil
     }
 
-    /// A name by its letters alone, without a number at the end (`card 2`).
-    private static func key(_ name: String) -> String {
-        var key = letters(name)
-        while let last = key.last, last.isNumber, key.count > 1 { key.removeLast() }
-        return key
+    /// What a custom field's name makes people think of, in these languages and in French, Spanish and Italian: it is
+    /// without effect, and whoever has such a field has to know.
+    package static func resembled(by name: String) -> StandingColumn? {
+        guard named(name) == nil, FieldKey.isCustom(name), !BirthdayText.isName(name) else { return nil }
+        return resemblances.first { isLike(name, $0.stems) }?.column
+    }
+
+    /// What such names contain; the first that fits counts.
+    private static let resemblances: [(column: StandingColumn, stems: [String])] = [
+        (.status, "status, statut, _etat_, _estado_, _stato_, zustand, 状态, 狀態, حالة"),
+        (
+            .expires,
+            """
+            expir, ablauf, ablaeuf, abgelauf, valid, valable, gültig, gueltig, befrist, jusqu, _hasta_, caduc, _scad, \
+            _venc, _fin_, _fino_, until, _till_, _bis_, _ende_, endet, _end_, enddate, laufzeit, kündig, kuendig, gekünd, \
+            gekuend, cancel, annul, resili, austritt, ausgetret, terminat, _exit, 有效期, 到期, 截止, 失效, 过期, انتهاء, صلاحية, \
+            نهاية
+            """
+        ),
+        (
+            .visitsLeft,
+            """
+            _rest, remain, _left, übrig, uebrig, verbleib, guthaben, credit, 10er, zehner, _riman, carnet, _sessions_, \
+            _seances_, _sesiones_, 剩, 余次, 次卡, متبق
+            """
+        ),
+        (
+            .blocked,
+            """
+            block, bloq, blocc, sperr, gesperrt, verbot, kein zutritt, _lock_, suspend, suspens, sospes, freez, frozen, \
+            _gelé, congel, deaktiv, desactiv, disattiv, banned, denied, archiv, deleted, gelöscht, geloescht, _baja_, 冻, 凍, \
+            禁, 封, 锁定, 停用, 停卡, 黑名单, حظر, محظور, موقوف, معلق, مجمد, معطل
+            """
+        ),
+        (
+            .active,
+            """
+            _active_, _activo_, _activa_, _actif_, _attivo_, _attiva_, _aktiv_, access, acceso, zutritt, 激活, 启用, نشط, فعال
+            """
+        ),
+        (.tags, "_tags_, label, etikett, schlagw, etiquet, etichett, 标签, 標籤, وسم, وسوم"),
+        (
+            .cards,
+            """
+            card_, cards_, _cardn, karte, _carte, _tarjeta, tessera, rfid, nfc, _uid_, _chip, transponder, badge, ausweis, \
+            fob_, 卡, بطاق
+            """
+        ),
+        (
+            .notes,
+            """
+            _note_, notes_, notiz, _notas_, _nota_, bemerk, anmerk, kommentar, comment, comentar, remark, remarque, 备注, 備註, \
+            ملاحظ
+            """
+        ),
+    ].map { ($0, stems($1)) }
+
+    /// A list of stems, in which `_` is the beginning or end of a word.
+    static func stems(_ list: String) -> [String] {
+        list.split { ",\n".contains($0) }.map { stem in
+            let (start, end) = (stem.contains(" _") || stem.hasPrefix("_"), stem.hasSuffix("_"))
+            return (start ? "_" : "") + letters(String(stem)) + (end ? "_" : "")
+        }
+    }
+
+    /// Whether a name has one of these, word by word, also where capitals divide them, or written as one.
+    static func isLike(_ name: String, _ stems: [String]) -> Bool {
+        let apart = name.replacing(/(\p{Ll})(\p{Lu})/) { "\($0.1) \($0.2)" }
+        let words = apart.split { !$0.isLetter && !$0.isNumber }.map { letters(String($0)) }
+        let text = "_\(words.joined(separator: "_"))_\(letters(name))_"
+        return stems.contains(where: text.contains)
     }
 
     /// The letters and digits of a text: without case, accents, blanks, punctuation and, of Arabic words, the article.
@@ -155,9 +248,6 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
         case .notes: ("the notes", "$notes")
         }
     }
-
-    /// Whether a member has one of it.
-    var isOne: Bool { self == .visitsLeft || self == .notes }
 
     /// The subcommand of `clubctl members` that enters it.
     package var command: String {

@@ -27,7 +27,7 @@ struct UserListReader: RowReader {
             notes.append("No element has the key that is mapped to '\(field)'.")
         }
         if hasUnusableKeys { notes.append("Some keys cannot be names of fields; their values are left out.") }
-        return notes
+        return notes + ColumnPlan.notes(on: columns, map)
     }
 
     var offset: Int { elements.offset }
