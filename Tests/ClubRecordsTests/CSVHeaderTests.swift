@@ -244,7 +244,9 @@ import Testing
         ("cp932", [0x88, 0xC0], "安"), ("gb18030", [0xB0, 0xB2], "安"), ("GBK", [0xB0, 0xB2], "安"),
         ("big5", [0xA6, 0x77], "安"),
         ("euc-kr", [0xB0, 0xA1], "가"), ("windows-1254", [0xF0], "ğ"),
-        ("windows-1257", [0xE0], "ą"), ("utf-8", [0xC3, 0xAB], "ë"),
+        ("windows-1257", [0xE0], "ą"), ("utf-8", [0xC3, 0xAB], "ë"), ("cp866", [0x86], "Ж"),
+        ("windows-1256", [0xC7], "ا"),
+        ("tis-620", [0xA1], "ก"), ("euc-jp", [0xB0, 0xC2, 0xA4, 0xA2], "安あ"), ("windows-1253", [0xE1], "α"),
     ]
 
     @Test(arguments: encodings) func readsEncodings(_ name: String, _ bytes: [UInt8], _ text: String) throws {

@@ -17,11 +17,20 @@ package enum Charset {
         if key.contains("utf7") { return nil }
         if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x1B && $0 != 0x7E }) { return utf8(bytes[...]) }
         if eucJP.contains(key) { return shiftJIS(ofEUC: bytes).flatMap { legacy($0, 0x420) } }
-        return number(key).flatMap { legacy(bytes, $0) }
+        return numbers[key].flatMap { legacy(bytes, $0) }
     }
 
     /// Whether a name is that of UTF-16 or UTF-32, in which no byte is a character by itself.
     package static func isWide(_ name: String) -> Bool { wide.contains(key(name)) }
+
+    package static func isUTF8(_ name: String) -> Bool { plain.contains(key(name)) }
+
+    /// The bytes of which a character of that set has at least so many; `nil` where the set is not known.
+    package static func unit(of name: String) -> Int? {
+        let key = key(name)
+        if wide.contains(key) { return key.contains("32") || key.hasSuffix("4") ? 4 : 2 }
+        return !key.isEmpty && plain.contains(key) || eucJP.contains(key) || numbers[key] != nil ? 1 : nil
+    }
 
     /// The same text in UTF-8, if it is UTF-16 or UTF-32 by its byte order mark, its first characters or its name.
     package static func narrowed(_ bytes: [UInt8], _ name: String?) -> [UInt8]? {
@@ -81,7 +90,7 @@ package enum Charset {
         var numbers: [String: UInt] = [
             "latin0": 0x20F, "thai": 0x41D, "tis620": 0x41D, "ansi": 0x500, "koi8r": 0xA02, "koi8": 0xA02,
             "koi8u": 0xA08, "koi8ru": 0xA08,
-            "macintosh": 0, "mac": 0, "macroman": 0, "macgreek": 6, "maccyrillic": 7, "macukraine": 7,
+            "macintosh": 0, "mac": 0, "macroman": 0, "roman": 0, "macgreek": 6, "maccyrillic": 7, "macukraine": 7,
             "maccentraleurope": 29,
             "macce": 29, "macturkish": 35,
             "shiftjis": 0x420, "sjis": 0x420, "mskanji": 0x420, "windows31j": 0x420, "iso2022jp": 0x820,
@@ -114,8 +123,6 @@ package enum Charset {
         }
         return numbers
     }()
-
-    private static func number(_ key: String) -> UInt? { numbers[key] }
 
     /// Foundation takes some bytes that stand for nothing, as characters for private use or for control: no text.
     private static func legacy(_ bytes: [UInt8], _ number: UInt) -> String? {

@@ -74,7 +74,9 @@ struct Export: ClubCommand {
         return locale != "C" && locale != "POSIX" && Locale(identifier: locale).decimalSeparator == "," ? ";" : ","
     }
 
-    private var format: TransferFormat? { type ?? TransferFormat(pathExtension: (file as NSString).pathExtension) }
+    private var format: TransferFormat? {
+        type ?? TransferFormat(pathExtension: (file as NSString).pathExtension) ?? (program == nil ? nil : .csv)
+    }
 
     func validate() throws {
         if format == nil { throw ValidationError("Say which form the file gets: --type userList, csv or clubkit.") }
@@ -106,7 +108,10 @@ struct Export: ClubCommand {
         bar.end()
         if file != "-" { report.file = file }
         for name in report.emptyColumns {
-            out.message("No member has a value '\(name.onOneLine)': its column is empty. Check --columns.")
+            let reason =
+                StandingColumn.named(name) == nil
+                ? "no member has a value '\(name.onOneLine)'" : "only a .clubkit file has '\(name.onOneLine)'"
+            out.message("A column is empty: \(reason). Check --columns.")
         }
         for userId in report.tooLong {
             out.message("\(userId.onOneLine) holds too much for other kiosks to take: shorten the values.")

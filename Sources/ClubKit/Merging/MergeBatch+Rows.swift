@@ -8,8 +8,8 @@ extension MergeBatch {
     /// Merges rows, most of which create members in a file that is imported for the first time.
     mutating func apply(_ batch: ImportBatch) throws -> [ImportVerdict] {
         var verdicts = [ImportVerdict](repeating: .kept, count: batch.count)
-        // Of hidden identifiers nobody sees the zeros.
-        if transaction.device.key == nil { try progress.zeros.load(db) }
+        // Of hidden identifiers nobody sees the spelling.
+        if transaction.device.key == nil { try progress.spellings.load(db) }
         // Looking members up by what stands for their identifiers needs strings.
         let isDirect = transaction.device.key == nil && !hasErasures && !hasCards && !hasJoined
         let rest = isDirect ? try insertUnknown(batch, &verdicts) : Array(batch.rows.indices)
@@ -21,15 +21,17 @@ extension MergeBatch {
             verdicts[index] = try apply(member, isUntyped: batch.isUntyped)
             if !notes.isEmpty { noted[index] = notes }
             // Only by way of a card are two identifiers of one member.
-            if hasCards, let id = try target(of: member.userId)?.id { members[index] = id }
+            if hasCards || subject != member.userId { members[index] = try target(of: subject)?.id }
         }
         for (index, row) in batch.rows.enumerated() {
             let id = batch.bytes[row.userId.range]
             if let twin = progress.seen.add(id, members[index], row.row, verdicts[index]) {
                 noted[index, default: []].append(twin.note(on: verdicts[index], mode))
             }
-            if verdicts[index] == .created, let note = try progress.zeros.note(on: id, db, isNew: progress.hasCreated) {
-                noted[index, default: []].append(note)
+            if verdicts[index] == .created, let member = progress.spellings.member(like: id),
+                let other = try db.members.row(id: member), other.exists
+            {
+                noted[index, default: []].append(Self.spellingNote(other.member.userId))
             }
         }
         for (index, notes) in noted { verdicts[index] = .noted(verdicts[index], notes) }
@@ -63,6 +65,11 @@ extension MergeBatch {
                 noteOverwritten(id)
                 continue
             }
+            // A card in another spelling is a known one.
+            if progress.spellings.member(like: batch.bytes[row.userId.range]) != nil {
+                rest.append(index)
+                continue
+            }
             if try writer.insert(row, of: batch, id: first + Int64(index), creationSequence()) {
                 verdicts[index] = .created
                 latest = max(latest, row.stamp(believedUpTo: limit).time)
@@ -85,9 +92,11 @@ extension MergeBatch {
     mutating func apply(_ row: ImportedMember, isUntyped: Bool) throws -> ImportVerdict {
         guard MemberID.isUsable(row.userId) else { return .skipped(Self.unusableReason) }
         if row.username?.hasNUL == true || row.fields.nameWithNUL != nil { return .skipped(RowFault.nul(nil).reason) }
-        guard let userID = transaction.device.identifier(imported: row.userId) else {
+        guard let given = transaction.device.identifier(imported: row.userId) else {
             return .skipped(Self.otherKeyReason)
         }
+        let userID = try known(given, row.userId)
+        subject = userID
         let target = try target(of: userID)
         var row = believed(row, target)
         let erasure = try erasure(of: userID)
@@ -176,6 +185,25 @@ extension MergeBatch {
             try transaction.audit(.edited, of: target.member.userId, context, detail: ["fields": .array(names)])
         }
         return .of(changes, conflicts: try conflicts(with: after, facts))
+    }
+
+    /// The identifier under which a card is known, or was erased, that a file spells as other programs do.
+    private mutating func known(_ userID: String, _ given: String) throws -> String {
+        let mayBe =
+            transaction.device.key != nil || hasErasures
+            || progress.spellings.member(like: Array(given.utf8)[...]) != nil
+        guard mayBe, try target(of: userID) == nil, try erasure(of: userID) == nil else { return userID }
+        for other in transaction.device.identifiers(given) {
+            if let row = try target(of: other) {
+                // Two rows of one file may be two people.
+                if progress.hasCreated(row.id) { continue }
+                notes.append("it counts for \(PlainText.line(other)), which is the same card")
+            } else if try erasure(of: other) == nil {
+                continue
+            }
+            return other
+        }
+        return userID
     }
 
     /// The row without a last visit that lies ahead: its total counts as of now, or visits to come would be taken for a

@@ -43,6 +43,8 @@ struct MergeBatch {
 
     /// What a person has to know of the row that was merged last.
     var notes: [String] = []
+    /// The identifier under which that row counts.
+    var subject = ""
 
     /// Whether nothing can be learnt of a member from their identifier alone.
     var hasCards: Bool
@@ -286,6 +288,13 @@ struct MergeBatch {
         It tells of a time before whoever had this identifier was erased, and so of that person. What is true of the \
         member who has it now can be entered with 'members edit'.
         """
+    static func spellingNote(_ other: String) -> String {
+        """
+        \(PlainText.line(other)) is known, of whom an identifier differs in capital letters, separators or leading zeros \
+        alone, as where a spreadsheet took them away; if they are one person, 'members merge' makes one of them
+        """
+    }
+
     static let aheadNote = """
         the last visit lies ahead of this machine's clock and does not count; a total is as of now, so that visits add to it
         """
@@ -311,8 +320,10 @@ struct MergeBatch {
     static let erasedBeforeReason =
         "It is a visit of somebody who was erased and came again, of whom nothing is known here. Merge who they are first."
     static let timeReason = "It has a time that no clock can have."
-    static let aheadReason =
-        "It is dated more than a day ahead of this device's clock. Set the clocks of both devices, and merge again."
+    static let aheadReason = """
+        It is dated more than a day ahead of this device's clock. Set the clocks of both devices, and merge again; what a \
+        device records after its clock was ahead is taken in from the day on that 'clubctl check' names there.
+        """
 }
 
 /// Thrown where a record or row is not taken in.

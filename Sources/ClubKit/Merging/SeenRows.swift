@@ -1,4 +1,5 @@
 import CardPasses
+import Foundation
 import Synchronization
 
 /// Which rows of one import are of whom, since two rows of one member may be two people.
@@ -37,7 +38,7 @@ final class SeenRows: Sendable {
     ///   - member: the row of the member to whom it leads, where another identifier may lead there too.
     func add(_ id: ArraySlice<UInt8>, _ member: Int64?, _ row: Int, _ verdict: ImportVerdict) -> Twin? {
         let entry = Entry(row: row, exact: Self.hash(id), hasCreated: verdict == .created)
-        let key = Self.hash(Self.spelling(id)[...])
+        let key = Self.key(id)
         return entries.withLock { entries in
             let former = entries.byIdentifier[key]
             if former == nil { entries.byIdentifier[key] = entry }
@@ -54,7 +55,10 @@ final class SeenRows: Sendable {
         }
     }
 
-    private static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
+    /// The hash of what is left of an identifier, however it is spelled.
+    static func key(_ id: ArraySlice<UInt8>) -> Int { hash(spelling(id)[...]) }
+
+    static func hash(_ bytes: ArraySlice<UInt8>) -> Int {
         var hasher = Hasher()
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize()
@@ -65,7 +69,9 @@ final class SeenRows: Sendable {
     static func spelling(_ id: ArraySlice<UInt8>) -> [UInt8] {
         var id = id
         if id.contains(where: { $0 >= 0x80 }) {
-            id = String(decoding: id, as: UTF8.self).lowercased().utf8.map(\.self)[...]
+            // Full width letters and digits are others' too.
+            let text = String(decoding: id, as: UTF8.self).precomposedStringWithCompatibilityMapping
+            id = Array(text.lowercased().utf8)[...]
         } else if id.contains(where: isSeparator), let card = CardKey.normalised(String(decoding: id, as: UTF8.self)) {
             id = Array(card.utf8)[...]
         }

@@ -142,8 +142,8 @@ struct MergeProgress: Sendable {
     var overwritten: Set<Int64> = []
     /// Whose rows were seen, of a file in which two rows may be of one member.
     let seen = SeenRows()
-    /// Who is known by identifiers that begin with zeros.
-    let zeros = LostZeros()
+    /// Who is known by identifiers that files spell otherwise.
+    let spellings = KnownSpellings()
 
     mutating func noteCreated(_ id: Int64) { noteCreated(id...id, count: 1) }
 

@@ -2,19 +2,30 @@ import Foundation
 import GRDB
 
 extension Club {
-    /// Removes visits that are older than ``ClubConfiguration/visitRetention`` now, and once a day from now on.
+    /// Removes visits that are older than ``ClubConfiguration/visitRetention`` now, and once a day from now on; none in
+    /// the first week after the clock leapt by more than a year.
     func keepRetention(in store: MemberStore) {
         guard let period = configuration.visitRetention else { return }
         let seconds = Timestamp.seconds(Timestamp.microseconds(period))
         let (clock, logger) = (configuration.clock, configuration.logger)
         let task = Task.detached(priority: .utility) { [weak self] in
             while !Task.isCancelled {
+                let now = clock()
                 // A limit before 1970 removes nothing.
-                let limit = max(clock().addingTimeInterval(-seconds), Date(timeIntervalSince1970: 0))
+                let limit = max(now.addingTimeInterval(-seconds), Date(timeIntervalSince1970: 0))
                 do throws(ClubError) {
-                    let context = ActionContext(reason: "retention period")
-                    guard let count = try await self?.pruneVisits(before: limit, context, in: store) else { return }
-                    if count > 0 { logger.info("Old visits were removed.", metadata: ["visits": "\(count)"]) }
+                    if try await store.hasClockLeapt(to: now) {
+                        logger.warning(
+                            """
+                            Old visits are not removed this week: before it the latest visit was over a year ago. Correct \
+                            the clock if it is wrong.
+                            """
+                        )
+                    } else {
+                        let context = ActionContext(reason: "retention period")
+                        guard let count = try await self?.pruneVisits(before: limit, context, in: store) else { return }
+                        if count > 0 { logger.info("Old visits were removed.", metadata: ["visits": "\(count)"]) }
+                    }
                 } catch {
                     if error.kind == .notOpen || error.kind == .cancelled { return }
                     self?.report(error)

@@ -47,8 +47,13 @@ enum LogicalTimes {
     /// Whether the clock is so far ahead of the present and of all records that nothing but damage explains it. Other
     /// devices would not take in what is recorded here from now on.
     static func isClockAhead(now: Date, in db: Database) throws -> Bool {
-        guard let clock = try clock(in: db), clock > present(now) + ahead else { return false }
+        guard let clock = try clockAhead(of: now, in: db) else { return false }
         return clock - ahead > (try latest(in: db))
+    }
+
+    /// The clock, where it is so far ahead of the present that other devices take in nothing that is recorded here.
+    static func clockAhead(of now: Date, in db: Database) throws -> Int64? {
+        try clock(in: db).flatMap { $0 > present(now) + ahead ? $0 : nil }
     }
 
     static func present(_ now: Date) -> Int64 {

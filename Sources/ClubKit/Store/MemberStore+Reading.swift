@@ -85,6 +85,15 @@ extension MemberStore {
         }
     }
 
+    /// Whether there were visits, but none in the year before the last week: of a clock years ahead all are old.
+    func hasClockLeapt(to now: Date) async throws(ClubError) -> Bool {
+        guard let week = Timestamp.microseconds(now.addingTimeInterval(-7 * 86_400)) else { return true }
+        let latest = try await read("find the latest visit") { db in
+            try Int64.fetchOne(db, sql: "SELECT max(at) FROM visit WHERE at < ?", arguments: [week])
+        }
+        return latest.map { $0 < week - 366 * 86_400_000_000 } ?? false
+    }
+
     /// All that the desk needs to know of a member, or `nil` if absent.
     package func details(of key: String) async throws(ClubError) -> MemberDetails? {
         let key = device.identifiers(key)

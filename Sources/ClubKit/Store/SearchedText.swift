@@ -150,8 +150,19 @@ struct SearchedText: Sendable {
         case .string(let text): isFound(in: text, isField: true)
         case .array(let values): values.contains { isFound(in: $0) }
         case .object(let values): values.values.contains { isFound(in: $0) }
-        case .null, .bool, .int, .double: false
+        case .int, .double: isFound(in: value.cellText ?? "", isField: true)
+        case .null, .bool: false
         }
+    }
+
+    /// Whether one of the values of a JSON object in ASCII can have the text: most have not, and need not be read.
+    private func mayBeFound(in json: String) -> Bool {
+        let isPlain = json.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "\\") }
+        guard isPlain, !parts.isEmpty else { return true }
+        let folded = FoldedText.fold(json)
+        let compact = FoldedText.compact(folded)
+        if [parts, expandedParts].contains(where: { $0.allSatisfy { Self.contains(compact, $0) } }) { return true }
+        return telephone.map { Self.contains(folded.filter(FoldedText.isDigit), $0) } ?? false
     }
 
     private static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
@@ -198,7 +209,9 @@ struct SearchedText: Sendable {
             for value in values[0...1] {
                 if let text = String.fromDatabaseValue(value), searched.isFound(in: text) { return true }
             }
-            guard let fields = String.fromDatabaseValue(values[2]), fields.utf8.count > 2 else { return false }
+            guard let fields = String.fromDatabaseValue(values[2]), fields.utf8.count > 2,
+                searched.mayBeFound(in: fields)
+            else { return false }
             return searched.isFound(in: .object(MemberRow.fields(fields)))
         }
         db.add(function: function)

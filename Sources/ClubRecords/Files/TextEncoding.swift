@@ -7,47 +7,17 @@ public struct TextEncoding: Sendable, Hashable {
     /// The name as it was given.
     public let name: String
 
-    private let encoding: String.Encoding
+    /// Bytes of a character in UTF-16, which is read unit by unit; 1 in others.
+    fileprivate let unit: Int
 
     /// Creates an encoding; `nil` for a name that is not known. Case, blanks and hyphens make no difference:
     /// `windows-1252`, `cp1252`, `ISO-8859-15`, `latin1`, `macintosh`, `utf-16`, `shift_jis`, `gb18030`, `koi8-r`.
     public init?(_ name: String) {
-        var key = name.lowercased().filter { $0.isLetter || $0.isNumber }
-        for prefix in ["windows", "xmac", "cp", "ibm", "dos", "cs"] where key.hasPrefix(prefix) && key != prefix {
-            key.removeFirst(prefix.count)
-        }
-        guard let number = Self.table[key] else { return nil }
-        self.name = name
-        let raw = number < 0x100 ? number : 0x8000_0000 | (number & 0xFFFF)
-        encoding = number == 11 ? .utf16BigEndian : String.Encoding(rawValue: raw)
+        guard let unit = Charset.unit(of: name), unit < 4 else { return nil }
+        (self.name, self.unit) = (name, unit)
     }
 
-    /// Foundation's numbers up to 0xFF (11 stands for the long one of UTF-16BE), and above 0x10000 those of Core Foundation behind them.
-    private static let table: [String: UInt] = {
-        var table: [String: UInt] = [
-            "utf8": 4, "utf16": 10, "ucs2": 10, "unicode": 10, "utf16le": 10, "utf16be": 11, "ascii": 1, "usascii": 1,
-            "ansi": 0x1_0500, "roman": 0x1_0000, "macroman": 0x1_0000, "macintosh": 0x1_0000, "mac": 0x1_0000,
-            "maccyrillic": 0x1_0007, "macgreek": 0x1_0006, "macce": 0x1_001D, "macturkish": 0x1_0023,
-            "437": 0x1_0400, "850": 0x1_0410, "852": 0x1_0412, "866": 0x1_0419, "koi8r": 0x1_0A02, "koi8u": 0x1_0A08,
-            "932": 0x1_0420, "shiftjis": 0x1_0420, "sjis": 0x1_0420, "31j": 0x1_0420,
-            "936": 0x1_0421, "gbk": 0x1_0421, "gb2312": 0x1_0421, "gb18030": 0x1_0632, "949": 0x1_0422,
-            "euckr": 0x1_0422, "950": 0x1_0423, "big5": 0x1_0423,
-        ]
-        // In the order of Core Foundation.
-        for (index, page) in [1252, 1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258].enumerated() {
-            table["\(page)"] = 0x1_0500 + UInt(index)
-        }
-        for part in 1...16 where part != 12 { table["iso8859\(part)"] = 0x1_0200 + UInt(part) }
-        for (name, part) in [("latin1", 1), ("latin2", 2), ("latin5", 9), ("latin9", 15), ("latin10", 16)] {
-            table[name] = 0x1_0200 + UInt(part)
-        }
-        return table
-    }()
-
-    var isUTF8: Bool { encoding == .utf8 }
-
-    /// Bytes of a character in UTF-16, which is read unit by unit; 1 in others.
-    fileprivate var unit: Int { encoding == .unicode || encoding == .utf16BigEndian ? 2 : 1 }
+    var isUTF8: Bool { Charset.isUTF8(name) }
 
     /// The text in UTF-8. What is none has bytes that are none.
     fileprivate func decoded(_ bytes: ArraySlice<UInt8>, isBig: Bool) -> [UInt8] {
@@ -61,13 +31,13 @@ public struct TextEncoding: Sendable, Hashable {
                 scalar == "\u{FFFD}" ? [0xFF] : Array(String(scalar).utf8)
             }
         }
-        if let text = String(bytes: bytes, encoding: encoding) { return Array(text.utf8) }
+        if let text = Charset.decode(Array(bytes), as: name) { return Array(text.utf8) }
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         guard lines.count > 1 else { return bytes.map { $0 < 0x80 ? $0 : 0xFF } }
         return Array(lines.map { decoded($0, isBig: isBig) }.joined(separator: [0x0A]))
     }
 
-    fileprivate var isBig: Bool { encoding == .utf16BigEndian }
+    fileprivate var isBig: Bool { name.lowercased().hasSuffix("be") }
 }
 
 /// Reads a file of another encoding as UTF-8, in pieces that end with a line.

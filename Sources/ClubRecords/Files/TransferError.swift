@@ -259,7 +259,7 @@ extension NumberText.Fault {
             reason = "\(Self.quoted(text)) is \(digits.dropLast(3)) or \(digits); write it without a mark in it"
         case .ambiguousDate(let text):
             reason = """
-                \(Self.quoted(text)) could be more than one day; give the order of the file's dates, or write \(RowFault.dates)
+                \(Self.quoted(text)) could be more than one day; give the order of the file's dates (--date-order), or write \(RowFault.dates)
                 """
         case .otherOrder(let text): reason = "\(Self.quoted(text)) is no date in the order that was given"
         case .noSuchDay(let text): reason = "\(Self.quoted(text)) is no day of the calendar"

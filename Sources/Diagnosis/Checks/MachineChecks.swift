@@ -18,7 +18,9 @@ extension MachineDiagnosis {
             if machine.now >= released, year < 2100 { return .fine("The clock is set.", evidence: ["year \(year)"]) }
             return .broken(
                 "The clock is wrong: it shows the year \(year).",
-                remedy: TimeService(machine)?.remedy ?? [.command("sudo date -s '2026-01-31 12:00'")],
+                remedy: TimeService(machine)?.remedy ?? [
+                    .instruction("Set it to the time that it is: sudo date -s 'YYYY-MM-DD hh:mm'")
+                ],
                 repair: TimeService(machine)?.repair ?? []
             )
         },

@@ -32,7 +32,9 @@ struct TwoRowsTests {
         Case("770001", same), Case(" 770001\t", same), Case("0770001", alike), Case("77 0001", alike),
         Case("u-1", alike, first: "U1"), Case("U 01", alike, first: "U1"),
         Case("04:a1:b2:c3", alike, first: "04A1B2C3"),
-        Case("04a1b2c3", alike, first: "04A1B2C3"), Case("ÄB1", alike, first: "äb1"), Case("U2", [:], first: "U1"),
+        Case("04a1b2c3", alike, first: "04A1B2C3"), Case("ÄB1", alike, first: "äb1"), Case("ＡＢ１", alike, first: "AB1"),
+        Case("７７", alike, first: "77"),
+        Case("U2", [:], first: "U1"),
         Case("1-11", [:], first: "11-1"), Case("00A0B0CD", [:], first: "0A00B0CD"), Case("7", [:], first: "007A"),
         Case(
             "C1",
