@@ -29,8 +29,9 @@ public enum TagReader {
 
     /// Reads the NDEF message of the card, of whatever kind it is.
     ///
-    /// On a card of a kind that is no tag no command is sent, and the message is ``TagNDEF/absent``. A storage card of type
-    /// A without a name that is known is read as a Type 2 tag, and one with the ATR of a contact card as a Type 4 tag.
+    /// On a card of a kind that is no tag no command is sent, and the message is ``TagNDEF/absent``. A storage card without a
+    /// name that is known, of type A or of no technology, is read as a Type 2 tag, and one with the ATR of a contact card as
+    /// a Type 4 tag or, if it knows no SELECT, as a Type 2 tag too.
     ///
     /// - Parameters:
     ///   - channel: the conversation with the card; ``CardChannel/facts`` decide what is asked.
@@ -47,9 +48,24 @@ public enum TagReader {
         guard let atr = facts.atr.flatMap({ try? ATR($0) }) else { throw unknownKind }
         guard atr.isContactless else {
             var tag = Type4Tag(channel, limits: limits)
-            return try tag.readNDEF()
+            let content = try tag.readNDEF()
+            guard !tag.files.knowsSelect else { return content }
+            do throws(TagError) {
+                return try readType2(over: channel, limits)
+            } catch {
+                guard case .notAsked(_, _, let status?) = error, status.refusesCommand else { throw error }
+                return content
+            }
         }
-        guard let card = atr.storageCard, card.technology == .iso14443a, card.isUnnamed else { return .absent(nil) }
+        guard let card = atr.storageCard, card.mayBeType2 else { return .absent(nil) }
+        return try readType2(over: channel, limits)
+    }
+
+    /// Reads a card as a Type 2 tag of which it is not known whether it is one.
+    private static func readType2(
+        over channel: any CardChannel,
+        _ limits: NDEFLimits
+    ) throws(TagError) -> TagContent {
         do throws(TagError) {
             var tag = Type2Tag(channel, limits: limits)
             return try tag.readNDEF()
@@ -106,10 +122,9 @@ public enum TagReader {
     }
 
     /// SpringCard's readers report the NFC Forum's tag type (`FF CA F1 01 00`). Asked where an ATR names a storage card
-    /// of type A and no product; other readers refuse the command, which is no answer.
+    /// and neither a product nor a technology but type A; other readers refuse the command, which is no answer.
     private static func askReader(_ channel: any CardChannel) throws(TagError) -> TagType? {
-        guard let bytes = channel.facts.atr, let card = (try? ATR(bytes))?.storageCard,
-            card.technology == .iso14443a, card.isUnnamed
+        guard let bytes = channel.facts.atr, let card = (try? ATR(bytes))?.storageCard, card.mayBeType2
         else { return nil }
         let answer: ResponseAPDU
         do {

@@ -22,7 +22,8 @@ import TestSupport
             ("3B8F8001804F0CA00000030603F0120000000089", .type3),
             ("3B8F8001804F0CA00000030603F004000000009F", .type1),
             ("3B8F8001804F0CA0000003060300140000000000", .type5),
-            ("3B8F8001804F0CA00000030600000300000000", .type2),
+            ("3B8F8001804F0CA00000030600000300000000", .type2), ("3B8B8001804F08A00000030603000300", .type2),
+            ("3B8F8001804F0CA0000003060000000000000068", nil),
             ("3B8F8001804F0CA00000030603000300000000", .type2),
             ("3B808001", .type4),
             ("3B8F8001804F0CA0000003060B00140000000077", .type5),
@@ -99,9 +100,12 @@ import TestSupport
             // Without a name: as Type 2.
             ("3B8F8001804F0CA0000003060300000000006B", "6982", .notAsked),
             ("3B8F8001804F0CA00000030603FFA00000000034", "6D00", .notAsked),
+            ("3B8F8001804F0CA0000003060000000000000068", "6300", .notAsked),
+            ("3B8F8001804F0CA000000306040000000000006F", "6A82", .notAsked),
+            ("3B8F8001804F0CA00000030600FF000000000000", "6D00", .notAsked),
             // A contact card's ATR: as Type 4.
             ("3B6500002063CB6600", "6A82", .absent), ("3B6500002063CB6600", "6D00", .absent),
-            ("3B6500002063CB6600", "6700", .notAsked),
+            ("3B6500002063CB6600", "6700", .notAsked), ("3B0400000000", "6D00", .absent),
         ] as [(String?, String, MessageQuestion.Meaning)]
     )
     func unknownKinds(_ atr: String?, _ answer: String, _ meaning: MessageQuestion.Meaning) throws {
@@ -109,6 +113,30 @@ import TestSupport
             bytes(answer)
         }
         #expect(Self.meaning(of: channel) == meaning)
+    }
+
+    /// Cards of Types 2, 1, 3 and 5 by a reader that reads no block and carries no frames: what its words mean.
+    @Test(
+        arguments: [
+            ("6982", .absent), ("6A82", .absent), ("6F01", .failed), ("6F1B", .failed), ("6FFF", .failed),
+            ("6282", .notAsked), ("6300", .notAsked), ("6400", .notAsked), ("6581", .notAsked), ("6700", .notAsked),
+            ("6981", .notAsked), ("6984", .notAsked), ("6988", .notAsked), ("6A81", .notAsked), ("6A88", .notAsked),
+            ("6B00", .notAsked), ("6C04", .notAsked), ("6D00", .notAsked), ("6F00", .notAsked), ("9001", .notAsked),
+        ] as [(String, MessageQuestion.Meaning)]
+    )
+    func readersWithoutAWay(_ answer: String, _ meaning: MessageQuestion.Meaning) {
+        for card in ["0300030000000068", "030030000000005B", "11003B0000000042", "0B00140000000077"] {
+            let facts = CardFacts(atr: bytes("3B8F8001804F0CA000000306" + card))
+            let channel = AnsweringChannel(facts: facts) { _ throws(ReaderError) in bytes(answer) }
+            let status = bytes(answer).reduce(0) { $0 << 8 | UInt16($1) }
+            let isType2 = card.hasPrefix("030003")
+            // What the table says is what is done.
+            let question = isType2 ? MessageQuestion.pages : .block
+            if !answer.hasPrefix("6C") {
+                #expect(Self.meaning(of: channel) == question.meaning(of: StatusWord(status)))
+            }
+            if !isType2 { #expect(Self.meaning(of: channel) == meaning, "\(card)") }
+        }
     }
 
     /// What reading the message comes to.

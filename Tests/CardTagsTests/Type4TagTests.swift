@@ -223,35 +223,40 @@ import TestSupport
     /// A question that the card refuses for its form or its state is no word on whether there is a message.
     @Test(
         arguments: [
-            ("6700", 6), ("6701", 6), ("6A80", 6), ("6A86", 6), ("6A87", 6), ("6B00", 6),
+            ("6700", 6), ("6701", 6), ("6A80", 6), ("6A86", 6), ("6A87", 6), ("6B00", 6), ("6C00", 6), ("6C04", 8),
             ("6985", 2), ("6986", 2), ("6900", 2), ("6283", 2), ("6300", 2), ("6881", 2), ("9100", 2), ("917E", 2),
             ("6099", 2),
         ] as [(String, Int)]
     )
     func applicationNotAsked(_ status: String, _ commands: Int) {
-        let channel = AnsweringChannel { _ throws(ReaderError) in bytes(status) }
-        let error = readType4(over: channel).error
-        guard case .notAsked(.type4, _, let word)? = error else {
-            Issue.record("\(status): \(String(describing: error))")
-            return
+        // Nor is that a later form is not known.
+        for later in [status, "6D00", "6E00"] {
+            let channel = AnsweringChannel { command throws(ReaderError) in
+                bytes(command.count == 13 && command[12] == 0x00 ? status : later)
+            }
+            let error = readType4(over: channel).error
+            guard case .notAsked(.type4, _, let word)? = error else {
+                Issue.record("\(status) \(later): \(String(describing: error))")
+                continue
+            }
+            #expect(word?.rawValue.bytes == bytes(status))
+            #expect(channel.commands.count == commands)
         }
-        #expect(word?.rawValue.bytes == bytes(status))
-        #expect(channel.commands.count == commands)
     }
 
     /// What is refused for its form is asked in the next one: each form that a card may want, for each name.
-    @Test(arguments: ["6700", "6A86", "6B00"], ["D2760000850101", "D2760000850100"])
+    @Test(arguments: ["6700", "6A80", "6A86", "6B00", "6C00", "6C04"], ["D2760000850101", "D2760000850100"])
     func formsOfSelect(_ refusal: String, _ name: String) throws {
         let forms = ["00A4040007\(name)00", "00A4040007\(name)", "00A4040C07\(name)"]
-        for form in forms {
+        for (form, later) in forms.flatMap({ form in [refusal, "6D00", "6E00"].map { (form, $0) } }) {
             let tag = SimulatedType4Tag(message: Self.message)
             _ = tag.receive(apdu: CommandAPDU.selectNDEFApplication.encoded())
             let channel = AnsweringChannel { command throws(ReaderError) in
                 guard command[2] == 0x04 else { return tag.receive(apdu: command) ?? [] }
                 guard command.hex.contains(name) else { return [0x6A, 0x82] }
-                return command == bytes(form) ? [0x90, 0x00] : bytes(refusal)
+                return bytes(command == bytes(form) ? "9000" : command == bytes(forms[0]) ? refusal : later)
             }
-            #expect(try readType4(over: channel).get().ndef == .message(Self.message), "\(form)")
+            #expect(try readType4(over: channel).get().ndef == .message(Self.message), "\(form) \(later)")
         }
     }
 

@@ -25,11 +25,10 @@ import Testing
     private static func text(of answer: MessageQuestion.Answer) -> String {
         func digits(_ status: UInt16) -> String { "`\(Hex.encode([UInt8(status >> 8), UInt8(status & 0xFF)]))`" }
         // What is all that is left is told in words.
-        var statuses = answer.statuses.filter { $0.count < 0x10000 }.map { range in
+        let statuses = answer.statuses.filter { $0.count < 0x10000 }.map { range in
             range.count == 1
                 ? digits(range.lowerBound) : "\(digits(range.lowerBound)) to \(digits(range.upperBound))"
         }
-        if answer.isRefusal { statuses += StatusWord.refusals.sorted().map(digits) }
         let list = statuses.joined(separator: ", ")
         return [list, answer.words].filter { !$0.isEmpty }.joined(separator: "; ")
     }

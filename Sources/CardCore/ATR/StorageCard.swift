@@ -13,11 +13,13 @@ public struct StorageCard: Sendable, Hashable {
 }
 
 extension StorageCard {
-    /// Reads the historical bytes of an ATR; `nil` if they are not a storage card's.
+    /// Reads the historical bytes of an ATR; `nil` if they are not a storage card's. Some readers leave out the four zeros at
+    /// the end.
     public init?(historicalBytes bytes: [UInt8]) {
         // Category indicator, the tag and length of an application identifier, the PC/SC workgroup.
-        let start: [UInt8] = [0x80, 0x4F, 0x0C, 0xA0, 0x00, 0x00, 0x03, 0x06]
-        guard bytes.count == 15, bytes.starts(with: start) else { return nil }
+        guard bytes.count >= 11, bytes.starts(with: [0x80, 0x4F]),
+            bytes[3...].starts(with: [0xA0, 0x00, 0x00, 0x03, 0x06])
+        else { return nil }
         self.init(standard: bytes[8], nameCode: UInt16(bytes[9]) << 8 | UInt16(bytes[10]))
     }
 
@@ -42,8 +44,11 @@ extension StorageCard {
         return UInt8(truncatingIfNeeded: nameCode)
     }
 
+    /// Whether the card may be of Type 2 for all that the reader tells: it names no product, and no technology but type A.
+    package var mayBeType2: Bool { isUnnamed && (technology ?? .iso14443a) == .iso14443a }
+
     /// Whether the reader names no product.
-    package var isUnnamed: Bool { nameCode == 0xFFA0 || name == nil && sak == nil }
+    private var isUnnamed: Bool { nameCode == 0xFFA0 || name == nil && sak == nil }
 
     /// The name of the card, or `nil` for an unassigned number.
     ///

@@ -78,17 +78,17 @@ struct ClassicLink {
         let data: [UInt8] = [0x01, 0x00, block, wanted.side.rawValue, 0x00]
         let command = CommandAPDU(trusted: 0xFF, Instruction.generalAuthenticate, 0x00, 0x00, data)
         var status = try link.send(command).statusWord
-        if StorageLink.isOfTheLink(status), ![0x6F04, 0x6F0A].contains(status.rawValue) {
+        if MessageQuestion.directory.meaning(of: status) == .failed {
             // A weak field must not make a card one without a message, so it gets another chance.
             try confirmPresence()
             status = try link.send(command).statusWord
         }
-        switch status.rawValue {
-        case 0x9000: return true
-        case 0x6300, 0x6982, 0x6983, 0x6F04, 0x6F0A: return false
-        case _ where MessageQuestion.directory.meaning(of: status) == .notAsked:
+        switch MessageQuestion.directory.meaning(of: status) {
+        case .present: return true
+        case .absent: return false
+        case .failed: throw StorageLink.fault(attempt, status)
+        case .notAsked, .protected, .unsupported, .corrupt:
             throw .unsupported(.mifareClassic, attempt: "\(attempt) (\(status))")
-        default: throw StorageLink.fault(attempt, status)
         }
     }
 
@@ -123,7 +123,7 @@ struct ClassicLink {
                 guard let address = UInt8(exactly: block) else { throw .protected(attempt: attempt, status: nil) }
                 bytes = try link.transceive([0x30, address], attempt: attempt)
             } else {
-                bytes = try link.read(block, length: 16, attempt: attempt)
+                bytes = try link.read(block, length: 16, isOpened: true, attempt: attempt)
             }
             guard bytes.count >= 16 else {
                 throw StorageLink.broken(attempt, "\(bytes.count) bytes in place of a block")

@@ -36,19 +36,23 @@ public struct MIFAREClassicTag: NDEFTag {
 
     /// Reads the application directory; `nil` if the card has none that the known keys open.
     ///
-    /// - Throws: ``TagError``; ``TagError/corrupt(_:)`` if it has one whose checksum is wrong.
+    /// - Throws: ``TagError``; ``TagError/corrupt(_:)`` if it has one whose checksum is wrong,
+    ///   ``TagError/unsupportedVersion(_:_:)`` if its version is not known.
     public mutating func readDirectory() throws(TagError) -> MAD? {
         guard try memory.link.authenticate(0, .a, keys.readingKeys(0)) else { return nil }
-        guard let trailer = ClassicSector(trailer: try memory.link.read(3)) else { return nil }
-        let version = trailer.directoryVersion
-        guard version == 1 || version == 2 else { return nil }
+        guard let trailer = ClassicSector(trailer: try memory.link.read(3)) else {
+            throw StorageLink.broken("read the access bits of sector 0", "they contradict each other")
+        }
+        guard let version = trailer.directoryVersion else { return nil }
+        guard version == 1 || version == 2 else {
+            throw .unsupportedVersion(.mifareClassic, .init(major: version, minor: 0))
+        }
         let first = try memory.link.read(1) + memory.link.read(2)
+        // Sector 0 may be marked before anything is in it.
+        guard first.contains(where: { $0 != 0 }) else { return nil }
         var second: [UInt8]?
-        if version == 2, (size?.sectors ?? 40) > 16 {
-            guard try memory.link.authenticate(16, .a, keys.readingKeys(16)) else {
-                try memory.link.confirmPresence()
-                throw .protected(attempt: "authenticate to sector 16", status: nil)
-            }
+        // Without its second half the directory is that of the first sectors.
+        if version == 2, (size?.sectors ?? 40) > 16, try memory.link.authenticate(16, .a, keys.readingKeys(16)) {
             second = try memory.link.read(64) + memory.link.read(65) + memory.link.read(66)
         }
         do {
@@ -80,15 +84,13 @@ public struct MIFAREClassicTag: NDEFTag {
 
     /// The sectors of the message; none if nothing was seen that belongs to a message.
     ///
-    /// - Throws: ``TagError``; ``TagError/notAsked(_:attempt:status:)`` if the reader has no way to open a sector.
+    /// - Throws: ``TagError``; ``TagError/notAsked(_:attempt:status:)`` if the reader has no way to open the directory, or
+    ///   does not read it.
     private mutating func sectorsToRead() throws(TagError) -> [Int] {
         do throws(TagError) {
             return try messageSectors()
         } catch {
-            // Sector 0 of a card that is no tag may hold anything, and be answered for in any way.
-            if case .corrupt = error { return [] }
-            guard error.isAnswer(inFrames: memory.usesRawFrames) else { throw error }
-            guard error.isUnknownToReader else { return [] }
+            guard error.isRefusal || error.isUnusable else { throw error }
             try memory.link.confirmPresence()
             throw .notAsked(.mifareClassic, attempt: error.attempt, status: error.status)
         }
@@ -98,8 +100,7 @@ public struct MIFAREClassicTag: NDEFTag {
 
     /// Reads the message.
     ///
-    /// A card without a directory, or whose directory the known keys do not open, has no place for a message. Nor has one
-    /// whose directory is damaged or cannot be read, for whatever reason: ``readDirectory()`` reports it.
+    /// A card without a directory, or whose directory the known keys do not open, has no place for a message.
     public mutating func readNDEF() throws(TagError) -> TagContent {
         let sectors = try sectorsToRead()
         guard let (_, area, first) = try openArea(in: sectors) else {

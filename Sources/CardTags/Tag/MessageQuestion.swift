@@ -4,22 +4,37 @@ import CardCore
 ///
 /// That there is no message, and that it could not be asked whether there is one, are never the same: a card of the first
 /// kind is known by its identifier, one of the second is nobody. This is the one table for it, and Documentation/cards.md
-/// shows it.
+/// shows it: every question that decides is in it. Its status words are looked up here, but for those of ``pages`` and of
+/// what comes after a tag was seen, which are told by the kind of error (``TagError/outcome``). Outside of it is what decides
+/// nothing when it is refused: the identifier (`FF CA`), SpringCard's word on the kind of tag (`FF CA F1 01`), the service
+/// that a reader wants to be selected (`FF A4`), the size of blocks; and what a phone's wallet is asked.
 package enum MessageQuestion: CaseIterable, Sendable {
     case kind, application, container, pages, block, frames, key, directory, message
 
     /// The kinds of cards that are asked so, by which reader, and how; for the page.
     package var text: (cards: String, question: String) {
         switch self {
-        case .kind: ("any", "what the reader reports before the card is asked: answer to reset, anticollision")
+        case .kind:
+            (
+                "any",
+                "what the reader reports before the card is asked: answer to reset, anticollision; `FF CA F1 01` of "
+                    + "SpringCard's readers where these name no product"
+            )
         case .application:
             (
                 "ISO 14443-4 (Type 4, phones, DESFire …), and cards with a contact card's answer to reset",
-                "SELECT `D2760000850101`, then `D2760000850100`; refused for its form, without Le, then with P2 `0C`"
+                "SELECT `D2760000850101`, then `D2760000850100`; refused for its form (`67xx`, `6Cxx`, `6A80`, `6A86`, "
+                    + "`6A87`, `6B00`), with the Le that is named, without Le, then with P2 `0C`"
             )
         case .container: ("with the application", "SELECT `E103`, with P2 `0C`, with `00`, and with Le")
-        case .pages: ("Type 2, and storage cards without a known name", "`FF B0`, or READ in frames: pages 0 to 3")
-        case .block: ("Types 1, 3 and 5, by the reader", "`FF B0`: the first block")
+        case .pages:
+            (
+                "Type 2; as such storage cards without a known name, of type A or of no stated technology, and cards with a "
+                    + "contact card's answer to reset that know no SELECT (`6D00`, `6E00`)",
+                "`FF B0`, or READ in frames: pages 0 to 3"
+            )
+        case .block:
+            ("Types 1, 3 and 5, by the reader", "`FF B0`: the first block, of Type 5 with lengths 4, 8 and 16")
         case .frames:
             (
                 "Types 1, 3 and 5, in their own frames, where `FF B0` did not read",
@@ -54,18 +69,17 @@ package enum MessageQuestion: CaseIterable, Sendable {
     package struct Answer: Sendable {
         /// The status words, in ranges; none for answers without one.
         package var statuses: [ClosedRange<UInt16>] = []
-        /// Whether the status words of a command that is not known or not taken so are among them.
-        package var isRefusal = false
         /// The answers in words.
         package var words = ""
         package var meaning: Meaning
 
-        fileprivate static func status(_ words: UInt16..., means meaning: Meaning) -> Self {
-            Self(statuses: words.map { $0...$0 }, meaning: meaning)
+        fileprivate static func status(_ status: UInt16..., words: String = "", means meaning: Meaning) -> Self {
+            Self(statuses: status.map { $0...$0 }, words: words, meaning: meaning)
         }
 
-        fileprivate static func refusal(_ words: String = "", means meaning: Meaning) -> Self {
-            Self(isRefusal: true, words: words, meaning: meaning)
+        /// What a reader reports of the radio link.
+        fileprivate static func link(_ words: String = "") -> Self {
+            Self(statuses: [0x6F01...0x6FFF], words: words, meaning: .failed)
         }
 
         fileprivate static func other(_ words: String, means meaning: Meaning) -> Self {
@@ -76,9 +90,7 @@ package enum MessageQuestion: CaseIterable, Sendable {
             Self(words: words, meaning: meaning)
         }
 
-        fileprivate func fits(_ status: StatusWord) -> Bool {
-            statuses.contains { $0.contains(status.rawValue) } || isRefusal && status.refusesCommand
-        }
+        fileprivate func fits(_ status: StatusWord) -> Bool { statuses.contains { $0.contains(status.rawValue) } }
     }
 
     /// The answers; the first that a status word fits counts.
@@ -91,36 +103,56 @@ package enum MessageQuestion: CaseIterable, Sendable {
             ]
         case .application:
             [
-                .status(0x9000, means: .present),
+                Answer(statuses: [0x9000...0x9000, 0x6100...0x61FF], meaning: .present),
                 .status(0x6A81, 0x6A82, 0x6A88, 0x6999, 0x6D00, 0x6E00, 0x911C, 0x91A0, means: .absent),
                 .status(0x6982, means: .protected),
                 Answer(statuses: [0x6400...0x66FF, 0x6F00...0x6FFF], meaning: .corrupt),
-                .other("any other, as `6700`, `6A86`, `6985`, `6283`, when no form is left to try", means: .notAsked),
+                .other(
+                    "any other, as `6700`, `6A86`, `6985`, `6283`, when no form is left to try; `6D00` or `6E00` to a later form",
+                    means: .notAsked
+                ),
             ]
         case .container:
             [
-                .status(0x9000, means: .present), .status(0x6A82, means: .absent), .status(0x6982, means: .protected),
-                .other("any other", means: .corrupt),
+                .status(0x9000, means: .present), .status(0x6A82, words: "to P2 `00`", means: .absent),
+                .status(0x6982, means: .protected), .other("any other, when no form is left to try", means: .corrupt),
             ]
         case .pages:
             [
                 .words("no `E1` in page 3", means: .absent),
-                .words("refused by a card without a known name", means: .notAsked),
-                .other("refused otherwise", means: .corrupt),
+                .words(
+                    "by a card with a contact card's answer to reset, if the command is not known either (`6D00`, `6A81` …)",
+                    means: .absent
+                ),
+                .words("refused otherwise by a card that is not known to be of Type 2", means: .notAsked),
+                .status(0x6982, means: .protected), .link(), .other("refused otherwise", means: .corrupt),
             ]
         case .block:
             [
                 .words("a block that is none of a tag's", means: .absent),
-                .refusal("if the reader carries no frames either", means: .notAsked),
-                .other("any other, if the reader carries no frames", means: .absent),
+                .status(0x6982, 0x6A82, words: "if the reader carries no frames", means: .absent),
+                .link("if the reader carries no frames"),
+                .other("any other, as `6300`, if the reader carries no frames", means: .notAsked),
             ]
-        case .frames: [.words("silence, or anything that is no tag's", means: .absent)]
+        case .frames:
+            [
+                .words("silence, or anything that is no tag's", means: .absent),
+                .words("what arrived damaged", means: .failed),
+            ]
         case .key: [.status(0x9000, means: .present), .other("any other", means: .notAsked)]
         case .directory:
             [
-                .words("no directory, or one without a message", means: .absent),
-                .refusal(means: .notAsked),
-                .other("any other: the key is not the card's", means: .absent),
+                .words("no directory, or one without a message", means: .absent), .status(0x9000, means: .present),
+                .status(
+                    0x6300,
+                    0x6982,
+                    0x6983,
+                    0x6F04,
+                    0x6F0A,
+                    words: "or silence to a frame: the key is not the card's",
+                    means: .absent
+                ),
+                .link(), .other("any other; a block of the directory that is not read", means: .notAsked),
             ]
         case .message:
             [

@@ -15,12 +15,14 @@ struct StorageLink {
 
     /// Reads at a block with `FF B0`; whether `block` counts blocks of 4, 8 or 16 bytes is the card's.
     ///
-    /// - Parameter length: how many bytes to ask for, 1...256; 256 asks for what the reader returns.
-    func read(_ block: Int, length: Int, attempt: String) throws(TagError) -> [UInt8] {
+    /// - Parameters:
+    ///   - length: how many bytes to ask for, 1...256; 256 asks for what the reader returns.
+    ///   - isOpened: whether the card had to be opened with a key, and powered anew would be closed again.
+    func read(_ block: Int, length: Int, isOpened: Bool = false, attempt: String) throws(TagError) -> [UInt8] {
         guard let number = UInt16(exactly: block), let command = try? CommandAPDU.readBlock(number, length: length)
         else { throw .protected(attempt: attempt, status: nil) }
         var answer = try send(command)
-        if StorageLink.isOfTheLink(answer.statusWord) {
+        if StorageLink.isOfTheLink(answer.statusWord), !isOpened {
             // A weak field must not make a card one without a message, so it gets another chance.
             try confirmPresence()
             answer = try send(command)
@@ -39,10 +41,12 @@ struct StorageLink {
         guard answer.isSuccess else { throw StorageLink.fault(attempt, answer.statusWord) }
     }
 
-    /// Sends a command of class `FF` and returns the answer, whatever its status word.
-    func send(_ command: CommandAPDU) throws(TagError) -> ResponseAPDU {
+    /// Sends a command and returns the answer, whatever its status word.
+    ///
+    /// - Parameter asIs: whether `61xx` and `6Cxx` are answers too.
+    func send(_ command: CommandAPDU, asIs: Bool = false) throws(TagError) -> ResponseAPDU {
         do {
-            return try channel.send(command)
+            return asIs ? try channel.exchange(command) : try channel.send(command)
         } catch {
             throw .link(error)
         }
@@ -123,44 +127,51 @@ extension TagError {
         return error.kind == .timeout && (inFrames || error.isFromAnswer) || error.code?.rawValue == 0x6F01
     }
 
-    /// Whether the card or the reader answered, even if unusably or by the card's silence to a frame.
-    ///
-    /// As long as nothing was seen that belongs to a message, all of these mean that there is none: a card that is no
-    /// tag may answer in any way, at every tap. What the backend reports of link, reader and service is not among them.
-    func isAnswer(inFrames: Bool) -> Bool {
-        switch self {
-        case .refused, .protected, .unsupported: true
-        case .link(let error):
-            switch error.kind {
-            case .unsupported, .invalidAnswer, .limitExceeded: true
-            case .timeout: inFrames || error.isFromAnswer
-            default: error.isFromAnswer
-            }
-        default: false
-        }
+    /// Whether what came is of no use, or too long, though the link is whole.
+    var isUnusable: Bool {
+        readerError.map { [.unsupported, .invalidAnswer, .limitExceeded].contains($0.kind) } ?? false
     }
 
-    /// Whether the reader itself does not know the command, so that another way may lead to the card.
+    /// Whether the card or the reader answered, even if unusably or by the card's silence to a frame. What the backend
+    /// reports of link, reader and service is not among them.
+    func isAnswer(inFrames: Bool) -> Bool {
+        isRefusal || isUnusable || isSilence(inFrames: inFrames) || (readerError?.isFromAnswer ?? false)
+    }
+
+    /// Whether the reader has no way to carry the command, so that another way may lead to the card.
     var isUnknownToReader: Bool {
         switch self {
-        case .refused(_, let status), .protected(_, let status?):
-            MessageQuestion.block.meaning(of: status) == .notAsked
         case .link(let error): error.kind == .unsupported
         case .unsupported: true
         default: false
         }
     }
 
-    /// The error of a first block that could not be asked for: neither with the reader's command, if that was tried, nor in
-    /// the card's own frames, whose refusal this is; `nil` if the card was asked in either way.
-    func notAsked(_ type: TagType, after command: TagError?) -> TagError? {
-        guard isUnknownToReader, command?.isUnknownToReader ?? true else { return nil }
-        return .notAsked(type, attempt: "look for the message of the card", status: command?.status)
+    /// What is told of a first block that was read neither by the reader's own command, if that was tried, nor in the card's
+    /// own frames, which ended in this; `nil` if there is no message.
+    func unread(_ type: TagType, after command: TagError?) -> TagError? {
+        // Silence to a frame, and whatever the card answers that is no tag's, is its no.
+        guard isUnknownToReader || readerError?.kind == .communication else { return nil }
+        if let status = readerError?.statusWord, status.sw1 < 0x60 || StorageLink.isOfTheLink(status) { return self }
+        switch command?.firstBlock ?? .notAsked {
+        case .absent: return nil
+        case .failed: return command
+        default: return .notAsked(type, attempt: "look for the message of the card", status: command?.status)
+        }
+    }
+
+    /// What the reader's answer to its own command for the first block means.
+    private var firstBlock: MessageQuestion.Meaning {
+        // It read something, and that is no block of a tag's.
+        if readerError?.kind == .invalidAnswer { return .absent }
+        return (status ?? readerError?.statusWord).map(MessageQuestion.block.meaning) ?? .notAsked
     }
 }
 
 extension ReaderError {
     /// Whether this was made of a status word, or of the status of a reader that carries frames. The codes of PC/SC have
     /// 32 bits, the highest of them set, and those of libnfc are negative.
-    fileprivate var isFromAnswer: Bool { code.map { (0...0xFFFF).contains($0.rawValue) } ?? false }
+    fileprivate var isFromAnswer: Bool { statusWord != nil }
+
+    fileprivate var statusWord: StatusWord? { code.flatMap { UInt16(exactly: $0.rawValue) }.map(StatusWord.init(_:)) }
 }

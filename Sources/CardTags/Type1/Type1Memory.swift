@@ -28,15 +28,15 @@ struct Type1Memory {
 
     // MARK: First contact
 
-    /// Reads block 0 or, in raw frames, all of the static memory; `false` if neither reader nor card lets it be read.
+    /// Reads a block or, in raw frames, all of the static memory; `false` if neither reader nor card lets it be read.
     ///
-    /// - Parameter ifAnswered: whether any status word leads to the card's own frames, and not only those that refuse, and a
-    ///   reader that has no way to ask throws ``TagError/notAsked(_:attempt:status:)``.
-    mutating func open(ifAnswered: Bool = false) throws(TagError) -> Bool {
+    /// - Parameter ifAnswered: whether anything but a block means the same, and not only what refuses, unless the reader has
+    ///   no way to ask, which then throws ``TagError/notAsked(_:attempt:status:)``.
+    mutating func open(block number: Int = 0, ifAnswered: Bool = false) throws(TagError) -> Bool {
         do throws(TagError) {
             if !usesRawFrames {
                 do throws(TagError) {
-                    _ = try block(0)
+                    _ = try block(number)
                     return true
                 } catch {
                     // Many readers do not read blocks of such cards, but carry frames.
@@ -48,24 +48,19 @@ struct Type1Memory {
             try openRaw()
             return true
         } catch {
-            guard error.isRefusal || error.isUnknownToReader || error.isSilence(inFrames: usesRawFrames) else {
-                throw error
-            }
+            guard
+                error.isRefusal || error.isUnknownToReader || error.isSilence(inFrames: usesRawFrames)
+                    || (ifAnswered && error.isAnswer(inFrames: usesRawFrames))
+            else { throw error }
             try link.confirmPresence()
-            if ifAnswered, let error = error.notAsked(.type1, after: refusal) { throw error }
+            if ifAnswered, let error = error.unread(.type1, after: refusal) { throw error }
             return false
         }
     }
 
     /// The block with the capability container; `nil` if anything but a block comes of it. The card is then still there.
     mutating func readContainer(block number: Int) throws(TagError) -> [UInt8]? {
-        do throws(TagError) {
-            return try open(ifAnswered: true) ? block(number) : nil
-        } catch {
-            guard error.isAnswer(inFrames: usesRawFrames) else { throw error }
-            try link.confirmPresence()
-            return nil
-        }
+        try open(block: number, ifAnswered: true) ? block(number) : nil
     }
 
     private mutating func openRaw() throws(TagError) {

@@ -23,6 +23,15 @@ package struct Type3Attributes: Hashable {
     /// The sum of the first 14 bytes.
     static func checksum(_ block: some Sequence<UInt8>) -> UInt16 { block.prefix(14).reduce(0) { $0 &+ UInt16($1) } }
 
+    /// Whether a block with a wrong checksum was one of attributes all the same: by its version where the card's answer to a
+    /// poll states that it is of the NDEF system, else by all in it that the standard fixes.
+    static func isDamaged(_ block: [UInt8], inSystem: Bool) -> Bool {
+        guard block.count >= 16, [1, 2].contains(block[0] >> 4) else { return false }
+        return inSystem
+            || (1...15).contains(block[1]) && block[5..<9].allSatisfy { $0 == 0 } && [0, writing].contains(block[9])
+                && block[10] <= 1
+    }
+
     /// Reads a block of 16 bytes; `nil` if there are fewer or its checksum is wrong.
     package init?(block: [UInt8]) {
         guard block.count >= 16,

@@ -49,7 +49,7 @@ struct Type3Link {
                     || (ifAnswered && error.isAnswer(inFrames: usesRawFrames))
             else { throw error }
             try link.confirmPresence()
-            if ifAnswered, let error = error.notAsked(.type3, after: refusal) { throw error }
+            if ifAnswered, let error = error.unread(.type3, after: refusal) { throw error }
             return nil
         }
     }
@@ -68,6 +68,7 @@ struct Type3Link {
                     return try read(0, count: 1)
                 } catch {
                     guard error.isRefusal || (ifAnswered && error.isAnswer(inFrames: false)) else { throw error }
+                    refusal = error
                 }
             }
             // Others do not read blocks of such cards, but carry frames.
@@ -105,7 +106,8 @@ struct Type3Link {
 
     private mutating func select(_ service: UInt16) throws(TagError) -> Bool {
         let data = [UInt8(service & 0xFF), UInt8(service >> 8)]
-        guard try link.send(CommandAPDU(trusted: 0xFF, Instruction.select, 0x00, 0x01, data)).isSuccess else {
+        guard try link.send(CommandAPDU(trusted: 0xFF, Instruction.select, 0x00, 0x01, data), asIs: true).isSuccess
+        else {
             return false
         }
         selectedService = service

@@ -20,15 +20,11 @@ public struct Type3Tag: NDEFTag {
     }
 
     /// Reads the attribute block; `nil` for a card that has none.
-    ///
-    /// - Parameter ifSeen: whether what shows no sign of the NDEF system counts as none in any case.
-    private mutating func readAttributes(ifSeen: Bool = false) throws(TagError) -> Type3Attributes? {
-        guard let block = try link.readFirst(ifAnswered: ifSeen) else { return nil }
+    private mutating func readAttributes(ifAnswered: Bool = false) throws(TagError) -> Type3Attributes? {
+        guard let block = try link.readFirst(ifAnswered: ifAnswered) else { return nil }
         guard let attributes = Type3Attributes(block: block) else {
-            // Only the card's answer to a poll states that this is the NDEF system's block.
-            if ifSeen, !link.hasSystem { return nil }
             // A reader that reads blocks of any system returns those of cards without NDEF too.
-            guard let version = block.first, version >> 4 == 1 else { return nil }
+            guard Type3Attributes.isDamaged(block, inSystem: link.hasSystem) else { return nil }
             throw .corrupt(.init(.wrongChecksum, offset: 14))
         }
         // A block of zeros has the right checksum, too.
@@ -41,7 +37,7 @@ public struct Type3Tag: NDEFTag {
 
     /// Reads the message.
     public mutating func readNDEF() throws(TagError) -> TagContent {
-        guard let attributes = try readAttributes(ifSeen: true) else { return .absent(.type3) }
+        guard let attributes = try readAttributes(ifAnswered: true) else { return .absent(.type3) }
         let area = attributes.area
         if attributes.isInterrupted { return TagContent(type: .type3, ndef: .empty, area: area, isInterrupted: true) }
         let length = attributes.length

@@ -13,6 +13,8 @@ package struct Type4Files {
     private let link: StorageLink
     /// Whether the card takes SELECT with P2 = 0C (no answer wanted); the first mapping version knew only 00.
     private var selectsWithoutAnswer = true
+    /// Whether the card knows SELECT, as far as it was asked.
+    private(set) var knowsSelect = true
     private var shortAnswersLeft = Type4Files.shortAnswers
 
     /// Whether the card has once refused a write of as many bytes as it states that it takes.
@@ -33,20 +35,31 @@ package struct Type4Files {
     /// Selects the NDEF application; `false` if the card has none.
     ///
     /// Cards of the first mapping version know the older name, and some of them no SELECT with Le (NFC Forum Type 4 1.0): a
-    /// command that is refused for its form is sent in the next one.
+    /// command that is refused for its form is sent in the next one. That the next form is not known at all is then no word
+    /// on the application.
     mutating func selectApplication() throws(TagError) -> Bool {
         let attempt = "select the NDEF application"
         var refusal: StatusWord?
         for name in [CommandAPDU.selectNDEFApplication, .selectNDEFApplicationVersion1] {
+            var forms: [(p2: UInt8, length: Int?)] = [(0x00, 256), (0x00, nil), (0x0C, nil)]
             var status = StatusWord.success
-            var meaning = MessageQuestion.Meaning.notAsked
-            for (p2, length) in [(0x00, 256), (0x00, nil), (0x0C, nil)] as [(UInt8, Int?)] {
-                status = try link.send(CommandAPDU(trusted: name.cla, name.ins, name.p1, p2, name.data, length))
-                    .statusWord
-                meaning = MessageQuestion.application.meaning(of: status)
-                guard meaning == .notAsked, Type4Files.isOfTheForm(status) else { break }
+            var ofTheForm: StatusWord?
+            while !forms.isEmpty {
+                let (p2, length) = forms.removeFirst()
+                // The answer's data are of no use: a length that is named is one form of several.
+                let command = CommandAPDU(trusted: name.cla, name.ins, name.p1, p2, name.data, length)
+                status = try link.send(command, asIs: true).statusWord
+                if case .wrongLength(let right) = status.classification, length == 256, right < 256 {
+                    forms.insert((p2, right), at: 0)
+                }
+                guard Type4Files.isOfTheForm(status) || (ofTheForm != nil && Type4Files.isUnknown(status)) else {
+                    ofTheForm = nil
+                    break
+                }
+                ofTheForm = ofTheForm ?? status
             }
-            switch meaning {
+            status = ofTheForm ?? status
+            switch MessageQuestion.application.meaning(of: status) {
             case .present: return true
             case .absent: break
             case .protected: throw .protected(attempt: attempt, status: status)
@@ -54,7 +67,8 @@ package struct Type4Files {
             case .corrupt, .unsupported, .failed: throw .refused(attempt: attempt, status: status)
             }
             // A card that knows no SELECT knows the older name no better.
-            if status == .instructionNotSupported || status == .classNotSupported { break }
+            knowsSelect = !Type4Files.isUnknown(status)
+            if !knowsSelect { break }
         }
         if let refusal { throw .notAsked(.type4, attempt: attempt, status: refusal) }
         return false
@@ -63,6 +77,10 @@ package struct Type4Files {
     /// Whether a status word refuses a command for its lengths or for P1 and P2, so that another form may be taken.
     private static func isOfTheForm(_ status: StatusWord) -> Bool {
         status.sw1 == 0x67 || status.sw1 == 0x6C || [0x6A80, 0x6A86, 0x6A87, 0x6B00].contains(status.rawValue)
+    }
+
+    private static func isUnknown(_ status: StatusWord) -> Bool {
+        status == .instructionNotSupported || status == .classNotSupported
     }
 
     /// Selects a file; `false` if the card does not have it.
@@ -77,10 +95,10 @@ package struct Type4Files {
             case .present:
                 selectsWithoutAnswer = p2 == 0x0C
                 return true
-            case .absent: return false
+            case .absent where p2 == 0x00: return false
             case .protected: throw .protected(attempt: attempt, status: status)
-            // Another form may be taken.
-            case .corrupt, .notAsked, .unsupported, .failed: break
+            // Another form may be taken: some cards call a file missing that is to be selected without an answer.
+            case .absent, .corrupt, .notAsked, .unsupported, .failed: break
             }
         }
         throw .refused(attempt: attempt, status: status)

@@ -50,7 +50,7 @@ struct Type5Memory: TagMemory {
     ///   has no way to ask, which then throws ``TagError/notAsked(_:attempt:status:)``.
     mutating func readMagic(ifAnswered: Bool = false) throws(TagError) -> [UInt8]? {
         do throws(TagError) {
-            return Array(try readFirstBlock().prefix(4))
+            return Array(try readFirstBlock(ifAnswered).prefix(4))
         } catch {
             // Reading is an optional command, so that a card that does not know it may stay silent.
             guard
@@ -58,21 +58,19 @@ struct Type5Memory: TagMemory {
                     || (ifAnswered && error.isAnswer(inFrames: usesRawFrames))
             else { throw error }
             try link.confirmPresence()
-            if ifAnswered, let error = error.notAsked(.type5, after: refusal) { throw error }
+            if ifAnswered, let error = error.unread(.type5, after: refusal) { throw error }
             return nil
         }
     }
 
-    private mutating func readFirstBlock() throws(TagError) -> [UInt8] {
+    private mutating func readFirstBlock(_ ifAnswered: Bool) throws(TagError) -> [UInt8] {
         if !usesRawFrames {
             do throws(TagError) {
-                let bytes = try link.read(0, length: 4, attempt: "read block 0 of the tag")
-                guard bytes.count >= 4 else { throw StorageLink.broken("read block 0", "\(bytes.count) bytes") }
-                if bytes.count == 8 { unit = 8 }
-                return bytes
+                return try readFirstThroughReader()
             } catch {
                 // Some readers do not read blocks of such cards, but carry frames.
-                guard error.isRefusal || error.isUnknownToReader else { throw error }
+                guard error.isRefusal || error.isUnknownToReader || (ifAnswered && error.isAnswer(inFrames: false))
+                else { throw error }
                 refusal = error
                 usesRawFrames = true
             }
@@ -84,6 +82,27 @@ struct Type5Memory: TagMemory {
         unit = bytes.count
         content = [0: bytes]
         return bytes
+    }
+
+    /// Block 0 by the reader's own command. Some readers refuse any length but that of a block.
+    private mutating func readFirstThroughReader(length: Int = 4) throws(TagError) -> [UInt8] {
+        let attempt = "read block 0 of the tag"
+        do throws(TagError) {
+            let bytes = try link.read(0, length: length, attempt: attempt)
+            guard bytes.count >= 4 else { throw StorageLink.broken("read block 0", "\(bytes.count) bytes") }
+            // One that gives several blocks at once cannot be asked for each.
+            if length > 4 {
+                let next = try link.read(1, length: length, attempt: attempt)
+                if [4, 8].contains(where: { $0 < length && next.starts(with: bytes.dropFirst($0)) }) {
+                    throw .refused(attempt: attempt, status: .wrongLength)
+                }
+            }
+            if length > 4 || bytes.count == 8 { unit = bytes.count }
+            return bytes
+        } catch {
+            guard error.status == .memoryChanged || error.status == .wrongLength, length < 16 else { throw error }
+            return try readFirstThroughReader(length: length * 2)
+        }
     }
 
     /// Finds out how large blocks are and how many there are. Called once, on a tag with a capability container.

@@ -2,11 +2,11 @@
 enum CardKey {
     private static let lengths = [4, 7, 8, 10]
 
-    /// What a reader reports for a card whose UID was typed in lower case, or with `:`, `-` or a space between its
-    /// bytes. Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already.
+    /// What a reader reports for a card whose UID was typed in lower case, with `0x` before it, or with `:`, `-` or a
+    /// space between its bytes. Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already.
     /// Membership numbers that are grouped otherwise stay what they are.
     static func normalised(_ given: String) -> String? {
-        let text = Array(given.utf8)
+        let text = Array((given.hasPrefix("0x") ? given.dropFirst(2).lowercased() : given).utf8)
         // The longest one with separators.
         guard text.count <= 29 else { return nil }
         let separators = text.filter { [UInt8(ascii: ":"), UInt8(ascii: "-"), UInt8(ascii: " ")].contains($0) }

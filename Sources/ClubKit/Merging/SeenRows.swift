@@ -72,7 +72,9 @@ final class SeenRows: Sendable {
             // Full width letters and digits are others' too.
             let text = String(decoding: id, as: UTF8.self).precomposedStringWithCompatibilityMapping
             id = Array(text.lowercased().utf8)[...]
-        } else if id.contains(where: isSeparator), let card = CardKey.normalised(String(decoding: id, as: UTF8.self)) {
+        } else if id.starts(with: "0x".utf8) || id.contains(where: isSeparator),
+            let card = CardKey.normalised(String(decoding: id, as: UTF8.self))
+        {
             id = Array(card.utf8)[...]
         }
         enum Part { case beginning, letters, digits }

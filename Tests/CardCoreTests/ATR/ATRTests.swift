@@ -175,6 +175,7 @@ import TestSupport
             ("3B8F80018031806549544A3442120FFF829000", "ISO 14443-4 A", 15),
             ("3B8F8001804F0CA00000030603000300000000", "MIFARE Ultralight", 15),
             ("3B8F8001804F0CA00000030603F01100000000", "FeliCa 212 kbit/s", 15),
+            ("3B8B8001804F08A000000306030003", "MIFARE Ultralight", 11),
             ("3B8001", "contact card", 0), ("3B81818142", "contact card", nil), ("3B818001", "contact card", nil),
         ] as [(String, String, Int?)]
     )

@@ -138,12 +138,37 @@ import TestSupport
     @Test(arguments: TagWay.allCases) func damagedDirectory(_ way: TagWay) throws {
         let card = try #require(SimulatedMIFAREClassic.formatted(message: sample(20)))
         card.overwrite(block: 2, with: Array(repeating: 0, count: 16))
-        // Sector 0 may hold anything on a card that is no tag; whoever writes is told.
-        #expect(try content(of: card, way) == .init(type: .mifareClassic, ndef: .absent))
         let damage = TagError.corrupt(.init(.wrongChecksum, offset: 16))
+        #expect(throws: damage) { try content(of: card, way) }
         #expect(throws: damage) { try withTag(card, way) { tag in try tag.writeNDEF([0xD0, 0, 0]) } }
         var tag = MIFAREClassicTag(way.channel(card))
         #expect(throws: damage) { try tag.readDirectory() }
+        // Nothing was written yet.
+        card.overwrite(block: 1, with: Array(repeating: 0, count: 16))
+        #expect(try content(of: card, way) == .init(type: .mifareClassic, ndef: .absent))
+    }
+
+    /// The general purpose byte of sector 0: whether there is a directory, and of which version.
+    @Test(
+        arguments: [
+            (0xC1, nil), (0xC2, nil), (0x81, nil), (0x82, nil), (0xC3, 3), (0xC0, 0), (0x83, 3), (0x01, -1), (0x69, -1),
+        ] as [(UInt8, Int?)],
+        TagWay.allCases
+    )
+    func directoryVersions(_ row: (purpose: UInt8, unknown: Int?), _ way: TagWay) throws {
+        for size in [ClassicSize.oneK, .fourK] {
+            let card = try #require(SimulatedMIFAREClassic.formatted(size, message: sample(20)))
+            card.overwrite(block: 3, with: Self.trailer("A0A1A2A3A4A5", "787788", row.purpose))
+            // The second half of the directory does not open.
+            if size == .fourK { card.overwrite(block: 67, with: Self.trailer("112233445566", "787788", 0x00)) }
+            switch row.unknown {
+            case nil: #expect(try content(of: card, way).ndef == .message(sample(20)))
+            case -1: #expect(try content(of: card, way).ndef == .absent)
+            case let version?:
+                let error = TagError.unsupportedVersion(.mifareClassic, .init(major: version, minor: 0))
+                #expect(throws: error) { try content(of: card, way) }
+            }
+        }
     }
 
     @Test(arguments: TagWay.allCases) func newerMapping(_ way: TagWay) throws {
@@ -202,20 +227,27 @@ import TestSupport
 
     @Test func readerWithoutKeys() throws {
         // A reader that does not know FF 82, or FF 86, or reads no block: the card was not asked. A key that is not the
-        // card's, in whatever words, is an answer.
+        // card's is an answer.
         let facts = CardFacts(atr: SimulatedCardKind.classic1K.atr)
-        let rows: [(key: String, directory: String, meaning: MessageQuestion.Meaning)] = [
-            ("6D00", "9000", .notAsked), ("6A81", "9000", .notAsked), ("6300", "9000", .notAsked),
-            ("9000", "6D00", .notAsked), ("9000", "6981", .notAsked), ("9000", "6700", .notAsked),
-            ("9000", "6300", .absent), ("9000", "6982", .absent), ("9000", "6983", .absent), ("9000", "6F04", .absent),
-            ("9000", "6400", .absent), ("9000", "6A82", .absent),
-        ]
-        for (key, directory, meaning) in rows {
+        func expect(_ key: String, _ directory: String, _ block: String, _ meaning: MessageQuestion.Meaning) {
             let channel = AnsweringChannel(facts: facts) { command throws(ReaderError) in
-                bytes(command[1] == 0x82 ? key : directory)
+                bytes(command[1] == 0x82 ? key : command[1] == 0x86 ? directory : block)
             }
-            #expect(TagReaderTests.meaning(of: channel) == meaning, "\(key) \(directory)")
+            #expect(TagReaderTests.meaning(of: channel) == meaning, "\(key) \(directory) \(block)")
         }
+        let refusals = [
+            "6282", "6400", "6581", "6700", "6981", "6984", "6986", "6987", "6988", "6989", "6A81", "6A82", "6A88",
+            "6C10", "6D00", "6E00", "6F00", "9001",
+        ]
+        let foreign = ["6300", "6982", "6983", "6F04", "6F0A"]
+        for key in refusals + foreign { expect(key, "9000", "6D00", .notAsked) }
+        for directory in refusals { expect("9000", directory, "6D00", .notAsked) }
+        for directory in foreign { expect("9000", directory, "6D00", .absent) }
+        for directory in ["6F01", "6F1B", "6FFF"] { expect("9000", directory, "6D00", .failed) }
+        for block in refusals + ["6300", "6982", "6983", "9000", "0000009000"] {
+            expect("9000", "9000", block, .notAsked)
+        }
+        for block in ["6F01", "6F04", "6F1B"] { expect("9000", "9000", block, .failed) }
     }
 
     @Test func readerThatSelectsAgain() throws {

@@ -91,13 +91,38 @@ import TestSupport
         block[15] ^= 1
         card.overwrite(block: 0, with: block)
         let damage = TagError.corrupt(.init(.wrongChecksum, offset: 14))
-        // A reader gives block 0 of any system: only the answer to a poll tells that this is the system for NDEF.
-        if way == .frames {
+        #expect(throws: damage) { try content(of: card, way) }
+        #expect(throws: damage) { try withTag(card, way) { tag in try tag.writeNDEF([0xD0, 0, 0]) } }
+    }
+
+    /// Block 0 with a wrong checksum. A reader gives that of any system: only the answer to a poll, or all else in it, tells
+    /// that it is the attributes of the system for NDEF.
+    @Test(
+        arguments: [
+            ("10040100 0D000000 00 00 01 000016 0000", true, true),
+            ("11040100 0D000000 00 0F 00 000016 0000", true, true),
+            ("20040100 0D000000 00 00 01 000016 0000", true, true),
+            ("10000100 0D000000 00 00 01 000016 0000", false, true),
+            ("10100100 0D000000 00 00 01 000016 0000", false, true),
+            ("10040100 0D000001 00 00 01 000016 0000", false, true),
+            ("10040100 0D000000 00 01 01 000016 0000", false, true),
+            ("10040100 0D000000 00 00 02 000016 0000", false, true),
+            ("00040100 0D000000 00 00 01 000016 0000", false, false),
+            ("FFFFFFFF FFFFFFFF FF FF FF FFFFFF FFFF", false, false),
+            ("20261128 00000000 00 00 00 000000 0000", false, true),
+            ("19980101 00000000 00 00 00 000000 0000", false, true),
+        ],
+        TagWay.allCases
+    )
+    func damagedAttributes(_ row: (block: String, byReader: Bool, inFrames: Bool), _ way: TagWay) throws {
+        let card = SimulatedFeliCa()
+        card.overwrite(block: 0, with: bytes(row.block))
+        if way == .reader ? row.byReader : row.inFrames {
+            let damage = TagError.corrupt(.init(.wrongChecksum, offset: 14))
             #expect(throws: damage) { try content(of: card, way) }
         } else {
             #expect(try content(of: card, way) == .init(type: .type3, ndef: .absent))
         }
-        #expect(throws: damage) { try withTag(card, way) { tag in try tag.writeNDEF([0xD0, 0, 0]) } }
     }
 
     @Test(arguments: TagWay.allCases) func everyLength(_ way: TagWay) throws {

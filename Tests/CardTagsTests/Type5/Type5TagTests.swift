@@ -126,6 +126,22 @@ import TestSupport
         }
     }
 
+    /// Readers that take no length but that of a block, and one that gives several blocks at once.
+    @Test(
+        arguments: [(4, 4, true), (8, 8, true), (16, 16, true), (4, 8, false), (4, 16, false), (8, 16, false)],
+        ["6300", "6700"]
+    )
+    func lengthsOfReaders(_ row: (block: Int, length: Int, isRead: Bool), _ refusal: String) throws {
+        let memory = bytes("E1400600 0309D1010555 01612E6265FE") + [UInt8](repeating: 0, count: 64)
+        let channel = AnsweringChannel(facts: CardFacts(atr: bytes("3B8F8001804F0CA0000003060B00140000000077"))) {
+            command throws(ReaderError) in
+            guard command[1] == 0xB0, Int(command[4]) == row.length else { return bytes(refusal) }
+            let start = Int(command[3]) * row.block
+            return Array(memory[start..<start + row.length]) + [0x90, 0x00]
+        }
+        #expect(TagReaderTests.meaning(of: channel) == (row.isRead ? .present : .notAsked))
+    }
+
     @Test(arguments: TagWay.allCases) func lockedBlock(_ way: TagWay) throws {
         let card = try #require(SimulatedVicinityTag.formatted(message: sample(20)))
         card.lock(block: 3)

@@ -10,7 +10,8 @@ struct CardKeyTests {
         "A UID in lower case or with separators is what the reader tells",
         arguments: [
             ("04a1b2c3", "04A1B2C3"), ("04:a1:b2:c3", "04A1B2C3"), ("04-A1-B2-C3", "04A1B2C3"),
-            ("04 A1 b2 c3", "04A1B2C3"), ("04a1b2c3d4e5f6", "04A1B2C3D4E5F6"),
+            ("04 A1 b2 c3", "04A1B2C3"), ("0x04A1B2c3", "04A1B2C3"), ("0x12345678", "12345678"),
+            ("04a1b2c3d4e5f6", "04A1B2C3D4E5F6"),
             ("04:A1:B2:C3:D4:E5:F6", "04A1B2C3D4E5F6"), ("e0:04:01:50:12:34:56:78", "E004015012345678"),
             ("04a1b2c3d4e5f6a7b8c9", "04A1B2C3D4E5F6A7B8C9"),
             ("04:a1:b2:c3:d4:e5:f6:a7:b8:c9", "04A1B2C3D4E5F6A7B8C9"),
@@ -112,7 +113,7 @@ struct CardKeyTests {
     @Test(
         "A row counts for the card that is known, however either is spelled",
         arguments: ["04A1B2C3", "04a1b2c3", "04:A1:B2:C3"],
-        ["04 a1 b2 c3", "04-A1-B2-C3", "04a1b2c3", "04A1B2C3"]
+        ["04 a1 b2 c3", "04-A1-B2-C3", "04a1b2c3", "04A1B2C3", "0x04A1B2C3"]
     )
     func known(spelling: String, other: String) async throws {
         for key in [nil, IdentifierKey([UInt8](repeating: 7, count: 32))] {

@@ -152,7 +152,9 @@ import TestSupport
             }
         }
         for (body, kind) in [
-            ("> FFB00000\n< 6A81\n", ReaderError.Kind.unsupported), ("> FFB00000\n< 6300\n", .timeout),
+            ("> FFB00000\n< 6A81\n", ReaderError.Kind.unsupported), ("> FFB00000\n< 6300\n", .unsupported),
+            ("> FFB00000\n< 6300\n> FFB00004\n< AA9000\n", .timeout),
+            ("> FFB00000\n< 6300\n> FF00000003D44230\n< D543019000\n", .timeout),
             ("> FFCA0000\n< 6A81\n", .timeout), ("", .timeout), ("> FFB00000\n< 6A81\n>> 30\n<< 00/4\n", .timeout),
             ("> FFFE01000160 00\n< 6D00\n", .unsupported), ("> 00A40400\n< 6D00\n", .timeout),
         ] {

@@ -98,6 +98,41 @@ import TestSupport
                 },
             problem: .tagUnsupported
         ),
+        Row("wrong length, no other form", "atr 3B80800101", uid7 + ["> \(v2)00", "< 6700"], problem: .tagUnsupported),
+        Row(
+            "wrong length, P2 0C alone",
+            "atr 3B80800101",
+            uid7 + ["> \(v2)00", "< 6700", "> 00A4040C07D2760000850101", "< 9000"] + files("20"),
+            member: "79"
+        ),
+        Row("an answer to fetch", "atr 3B80800101", uid7 + ["> \(v2)00", "< 6104"] + files("20"), member: "79"),
+        Row(
+            "a length that it names and does not take",
+            "atr 3B80800101",
+            uid7 + ["> \(v2)00", "< 6C04", "> \(v2)", "< 9000"] + files("20"),
+            member: "79"
+        ),
+        Row(
+            "a length that it names",
+            "atr 3B80800101",
+            uid7 + ["> \(v2)00", "< 6C04", "> \(v2)04", "< 6F028400 9000"] + files("20"),
+            member: "79"
+        ),
+        Row(
+            "E103 by P2 00",
+            "atr 3B80800101",
+            uid7 + ["> \(v2)00", "< 9000"]
+                + files("20").flatMap { line in
+                    line.hasPrefix("> 00A4000C") ? [line, "< 6A82", "> 00A40000" + line.dropFirst(10)] : [line]
+                },
+            member: "79"
+        ),
+        Row(
+            "no E103",
+            "atr 3B80800101",
+            uid7 + ["> \(v2)00", "< 9000", "> 00A4000C02E103", "< 6A82", "> 00A4000002E103", "< 6A82"],
+            member: uid
+        ),
         Row(
             "conditions",
             "atr 3B80800101",
@@ -143,6 +178,30 @@ import TestSupport
         Row("Type 2 without TCK", "atr \(storage)03000300000000", pages("E1101200"), member: "79"),
         Row("Type 2, standard 0", "atr \(storage)00000300000000", pages("E1101200"), member: "79"),
         Row("Type 2 without a name", "atr \(storage)030000000000006B", pages("E1101200"), member: "79"),
+        Row(
+            "Type 2, no standard, no name",
+            "atr \(storage)0000000000000068",
+            pages("E1101200"),
+            member: "79",
+            technology: nil
+        ),
+        Row("Type 2, standard 4", "atr \(storage)040000000000006F", pages("E1101200"), member: "79", technology: nil),
+        Row("Type 2, a short name", "atr 3B8B8001804F08A00000030603000300", pages("E1101200"), member: "79"),
+        Row("Type 2, a contact card's ATR", "atr 3B0400000000", pages("E1101200"), member: "79", technology: nil),
+        Row(
+            "no standard, no name, refused",
+            "atr \(storage)0000000000000068",
+            uid7 + ["> FFB0000010", "< 6300"],
+            problem: .tagUnsupported,
+            technology: nil
+        ),
+        Row(
+            "no standard, no name, the identifier alone",
+            "atr \(storage)0000000000000068",
+            uid7,
+            member: uid,
+            technology: nil
+        ),
         Row("Type 2, version 0", ntag, pages("E1001200"), problem: .tagUnsupported),
         Row("Type 2, version 2", ntag, pages("E1201200"), problem: .tagUnsupported),
         Row("Type 2, version 1.5", ntag, pages("E1151200"), member: "79"),
@@ -166,6 +225,13 @@ import TestSupport
             "Type 5 of a reader without a way",
             "atr \(storage)0B00000000000063",
             ["> FFCA000000", "< E002242233445566 9000", "> FFB0000004", "< 6A81"],
+            problem: .tagUnsupported,
+            technology: .iso15693
+        ),
+        Row(
+            "Type 5 of a reader that says nothing",
+            "atr \(storage)0B00000000000063",
+            ["> FFCA000000", "< E002242233445566 9000", "> FFB0000004", "< 6300"],
             problem: .tagUnsupported,
             technology: .iso15693
         ),
@@ -246,6 +312,34 @@ import TestSupport
                 atr,
                 idm8 + ["> FFB0000010", "< 6300", "> FF00000008D442\(poll)", "< D54301 9000"],
                 member: idm,
+                technology: .felica
+            ),
+            Row(
+                "FeliCa \(name), no word",
+                atr,
+                idm8 + ["> FFB0000010", "< 6300"],
+                problem: .tagUnsupported,
+                technology: .felica
+            ),
+            Row(
+                "FeliCa \(name), no word on frames either",
+                atr,
+                idm8 + ["> FFB0000010", "< 6300", "> FF00000008D442\(poll)", "< 6300"],
+                problem: .tagUnsupported,
+                technology: .felica
+            ),
+            Row(
+                "FeliCa \(name), no such block",
+                atr,
+                idm8 + ["> FFB0000010", "< 6A82"],
+                member: idm,
+                technology: .felica
+            ),
+            Row(
+                "FeliCa \(name), torn attributes",
+                atr,
+                idm8 + ["> FFB0000010", "< 100401000D0000000000010000160000 9000"],
+                problem: .tagCorrupt,
                 technology: .felica
             ),
             Row(

@@ -30,8 +30,8 @@ public final class ReplayChannel: CardChannel {
 
     /// Answers a raw frame: from the recorded frames, or from the commands of class `FF` in which readers carry them.
     ///
-    /// A recording of a reader that refused such a command, and without any frame, is one of a reader that carries none:
-    /// such frames are not recorded.
+    /// A recording of a reader that refused such a command, or read no block, and without any frame is one of a reader that
+    /// carries none: such frames are not recorded.
     public func transceive(_ frame: RawFrame) throws(ReaderError) -> RawFrame {
         if !script.isRecorded(.raw(frame)) {
             if let answer = try encapsulated(frame) { return answer }
@@ -61,15 +61,22 @@ public final class ReplayChannel: CardChannel {
     /// Whether the recorded reader carries no frames, as far as can be seen.
     private var lacksFrames: Bool {
         var isRefused = false
+        var isRead: Bool?
         for exchange in presentation.exchanges {
             switch (exchange.request, exchange.answer) {
             case (.raw, _): return false
             case (.apdu(let command), .bytes(let answer)) where !Self.asksIdentifier(command) && command.first == 0xFF:
-                if let status = try? ResponseAPDU(bytes: answer).statusWord, status.refusesCommand { isRefused = true }
+                guard let status = try? ResponseAPDU(bytes: answer).statusWord else { break }
+                switch command.dropFirst().first {
+                case 0x00, 0xC2, 0xEF, 0xFE: if status.isSuccess || status.sw1 == 0x6F { return false }
+                case 0xB0: isRead = isRead == true || status.isSuccess
+                default: break
+                }
+                if status.refusesCommand { isRefused = true }
             default: break
             }
         }
-        return isRefused
+        return isRefused || isRead == false
     }
 
     private static func asksIdentifier(_ command: [UInt8]) -> Bool { command.starts(with: [0xFF, 0xCA]) }
