@@ -119,6 +119,8 @@ import TestSupport
         // times, continued lines, comments, faults
         ("09:00:01.250 > 00 A4 04 00\n[card] < 90 00", "> 00 A4 04 00\n< 90 00"),
         ("> 00 A4 04 00\n< 01 02\n03 04 90 00", "> 00 A4 04 00\n< 01 02 03 04 90 00"),
+        ("> 00\u{200B} A4\u{202F}04&nbsp;00\n< 90\u{A0}00", "> 00 A4 04 00\n< 90 00"),
+        ("> Command: 00 A4 04 00\n> Response: 90 00", "> 00 A4 04 00\n< 90 00"),
         ("# a comment\n> 00 A4 04 00 # select\n! timeout", "> 00 A4 04 00\n! timeout"),
         ("\u{1B}[32m> 00 A4 04 00\u{1B}[0m\r\n< 90 00\r\n", "> 00 A4 04 00\n< 90 00"),
         // opensc-tool, whose dump shows characters that are digits too
@@ -224,6 +226,57 @@ import TestSupport
         #expect(removed.presentations.map(\.removedAt) == [.microseconds(10)])
     }
 
+    /// What loggers write before a line, with a name for `%`: nfcpy with `-d` and `-f`, Python's own forms, Java's.
+    @Test(arguments: [
+        "DEBUG [%] ", "2026-05-14 18:41:50,123 DEBUG [%] ", "DEBUG:%:", "2026-05-14 18:41:50,123 - % - DEBUG - ",
+        "debug: ", "18:41:50.123 [main] TRACE % - ", "INFO - % - ",
+        "05-14 18:41:50.123  1234  1250 D %  : ", "05-14 18:41:50.123 D/%( 1234): ",
+    ])
+    func readsBehindLoggers(stamp: String) throws {
+        let logs = [
+            (
+                "nfc.tag.tt2", "nfc.clf", ["found 106A sdd_res=04112233445566 sel_res=00 sens_res=4400"], ">> 3004",
+                "<< 0314"
+            ),
+            ("root", "root", [], "> 00 B0 00 00 02", "< 60 00 90 00"),
+        ]
+        for (name, other, first, command, answer) in logs {
+            func line(_ name: String, _ text: String) -> String { stamp.replacing("%", with: name) + text }
+            let said = first.map { line(other, $0) } + [line(name, command), line(name, answer)]
+            let alone = try CaptureConversion(Array((said.joined(separator: "\n") + "\n").utf8)).capture
+            #expect(alone.presentations.map(\.exchanges.count) == [1], "\(said)")
+            let text = alone.text().filter { $0 != " " }
+            #expect(text.contains("\n\((command + "\n" + answer).filter { $0 != " " })\n"), "\(text)")
+            let among = "That is it\n\(said.joined(separator: "\nThis is a tag.\n"))\nHow are you?\nBye\n"
+            #expect(try CaptureConversion(Array(among.utf8)).capture.presentations == alone.presentations)
+        }
+    }
+
+    /// A card and no exchange is not all that there is, if bytes stand behind marks.
+    @Test func refusesUnknownStamps() throws {
+        let found = "[nfc.clf] found 106A sdd_res=04112233445566 sel_res=00 sens_res=4400\n"
+        #expect(try CaptureConversion(Array((found + "bye\n").utf8)).capture.presentations.count == 1)
+        let error = #expect(throws: CaptureError.self) {
+            try CaptureConversion(Array((found + "%7% nfc.tag.tt2 % >> 3004\n%8% nfc.tag.tt2 % << 0314\n").utf8))
+        }
+        #expect(error.map { [$0.line, $0.column] } == [2, 1])
+    }
+
+    /// Of two forms the smaller one is named.
+    @Test func namesOtherForms() throws {
+        let log = """
+            00000003 [140001] APDU: FF CA 00 00 00
+            00005000 [140001] SW: 04 5A 2B 3A 90 00
+            nothing of use, 01 02 03 04
+            > FF CA 00 00 00
+            < 08 11 22 33 90 00
+            """
+        let conversion = try CaptureConversion(Array((log + "\n").utf8))
+        #expect(conversion.format == .pcscd)
+        #expect(conversion.skippedRanges.map { [$0.first, $0.last] } == [[3, 3], [4, 5]])
+        #expect(conversion.skippedRanges.last?.reason.contains("--from transcript") == true)
+    }
+
     @Test func saysThatItIsACaptureAlready() {
         let error = #expect(throws: CaptureError.self) { try CaptureConversion(Array("capture 1\ncard at 0\n".utf8)) }
         #expect(error?.message.contains("this is a capture already") == true)
@@ -273,20 +326,57 @@ import TestSupport
         #expect(text.contains("card at 0.000 \(facts)\n"), "\(text)")
     }
 
-    @Test(arguments: [
-        // WRITE: the chip keeps the acknowledgement
-        ("40 01 A2 04 01 02 03 04", "41 00", ">> A2 04 01 02 03 04\n<< 0A/4\n"),
-        ("40 01 30 04", "41 01", ">> 30 04\n! timeout\n"), ("40 01 30 04", "41 13", ">> 30 04\n! comm-error\n"),
-        // without easy framing: a checksum in software, a refusal in four bits
-        ("42 60 F8 32", "43 00 00 04 04 02 01 00 0F 03 0A FF", ">> 60\n<< 00 04 04 02 01 00 0F 03"),
-        ("42 30 2D", "43 00 00", ">> 30 2D\n<< 00/4\n"), ("42 60", "43 00", ">> 60\n! timeout\n"),
-        // no answer at all
-        ("40 01 30 04", "", ">> 30 04\n! timeout\n"),
-    ])
-    func readsFrames(command: String, answer: String, said: String) throws {
+    @Test(
+        arguments: [
+            // WRITE: the chip keeps the acknowledgement
+            ([("40 01 A2 04 01 02 03 04", "41 00")], ">> A2 04 01 02 03 04\n<< 0A/4"),
+            ([("40 01 C1 04 01 00 00 00", "41 00")], ">> C1 04 01 00 00 00\n<< 0A/4"),
+            // what else has no answer in the log has none in the capture
+            ([("40 01 60 04 FF FF FF FF FF FF 13 5C 7E 90", "41 00")], ""), ([("40 01 1A 00", "41 00")], ""),
+            ([("40 01 50 00", "41 00")], ">> 50 00\n! timeout"),
+            ([("40 01 30 04", "41 01")], ">> 30 04\n! timeout"), ([("40 01 30 04", "41 13")], ">> 30 04\n! comm-error"),
+            ([("40 01 30 04", "41 80 00 03 14")], ">> 30 04\n! comm-error"),
+            // without easy framing: a checksum in software, a refusal in four bits
+            ([("42 60 F8 32", "43 00 00 04 04 02 01 00 0F 03 80 91")], ">> 60\n<< 00 04 04 02 01 00 0F 03"),
+            ([("42 30 2D", "43 00 00")], ">> 30 2D\n<< 00/4"), ([("42 60", "43 00")], ">> 60\n! timeout"),
+            // no answer at all
+            ([("40 01 30 04", "")], ">> 30 04\n! timeout"),
+            // frames of a few bits
+            ([("08 63 3D 07", "09"), ("42 26", "43 00 44 00")], ">> 26/7\n<< 44 00"),
+            ([("08 63 3D 07", "09"), ("42 80", "43 01")], ">> 00/7\n! timeout"),
+            // answers and commands in parts, of which one may be missing or fail
+            ([("40 01 3A 00 01", "41 40 01 02"), ("40 01", "41 00 03 04")], ">> 3A 00 01\n<< 01 02 03 04"),
+            (
+                [
+                    ("40 01 3A 00 01", "41 40 01 02"), ("40 01", "41 40 03"), ("40 01", "41 00 04"),
+                    ("40 01 30 04", "41 01"),
+                ],
+                ">> 3A 00 01\n<< 01 02 03 04\n>> 30 04\n! timeout"
+            ),
+            (
+                [("40 41 A2 04 01", "41 00"), ("40 41 02", "41 00"), ("40 01 03 04", "41 00")],
+                ">> A2 04 01 02 03 04\n<< 0A/4"
+            ),
+            (
+                [("40 01 3A 00 01", "41 40 01 02"), ("40 01 30 04", "41 00 03 14")],
+                ">> 3A 00 01\n! comm-error\n>> 30 04\n<< 03 14"
+            ),
+            ([("40 01 3A 00 01", "41 40 01 02"), ("40 01", "")], ">> 3A 00 01\n! timeout"),
+            ([("40 01 3A 00 01", "41 40 01 02"), ("40 01", "41 13")], ">> 3A 00 01\n! comm-error"),
+            ([("40 01 3A 00 01", "41 40 01 02")], ">> 3A 00 01\n! comm-error"),
+            ([("40 41 A2 04 01", "41 00"), ("40 01 02 03 04", "")], ">> A2 04 01 02 03 04\n! timeout"),
+            // of a command that is not whole there is no exchange
+            ([("40 41 A2 04 01", "41 00"), ("32 01 00", "33")], ""), ([("40 41 A2 04 01", "41 13")], ""),
+            ([("40 41 A2 04 01", "")], ""),
+        ] as [([(String, String)], String)]
+    )
+    func readsFrames(exchanges: [(String, String)], said: String) throws {
         let target = ("4A 01 00", "4B 01 01 00 44 00 07 04 13 5C 7E 90 2B 80")
-        let text = try text(of: Self.frames([target, (command, answer)]))
-        #expect(text.contains(said), "\(text)")
+        let conversion = try CaptureConversion(Array(Self.frames([target] + exchanges).utf8))
+        let lines = conversion.capture.text().split(separator: "\n").drop { !$0.hasPrefix("card at ") }
+        #expect(lines.dropFirst().prefix { !$0.hasPrefix("removed") }.joined(separator: "\n") == said)
+        let codes = conversion.skipped.map(\.code)
+        #expect(!said.isEmpty || codes.contains(.missingAnswer) || codes.contains(.wrongLength))
     }
 
     @Test func readsTheACR122() throws {
@@ -295,6 +385,55 @@ import TestSupport
             debug\tlibnfc.driver.acr122_usb\tRX: 80 0e 00 00 00 00 00 00 81 00 d5 4b 01 01 00 04 08 04 11 22 33 44 90 00
             """
         #expect(try text(of: log).contains("iso14443a atqa 0004 sak 08 uid 11223344\n"))
+    }
+
+    /// Rows of a Proxmark's list, of which one begins with `R` or `T`, behind a first exchange.
+    @Test(arguments: [
+        // a checksum that is wrong, or that has no place in the row that is there
+        (["R 3004+ | ok", "T 0103A00C340315D101115504636C75621234 | !!"], ">> 30 04\n! comm-error"),
+        (["R 3004+ |", "T 0103A00C340315D101115504636C75621234 |!crc"], ">> 30 04\n! comm-error"),
+        (["R 3004+ |", "T 0103A00C340315D101115504636C75621234 |     |"], ">> 30 04\n! comm-error"),
+        (["R 30041234 | !! ", "T 0103A00C340315D1+ | ok"], ""),
+        // a checksum of another kind than the list looked for; one in another row
+        (["R 3004+ | !!", "T 0103A00C340315D1+ | !!"], ">> 30 04\n<< 01 03 A0 0C 34 03 15 D1"),
+        (["R 3004+ | ok", "T 0103A00C | ", "  340315D11234 | !!"], ">> 30 04\n! comm-error"),
+        // MIFARE Classic's encrypted frames, up to the next card
+        (
+            ["R 6004+ | ok", "T 01200145 |", "R B21F3A0C5D6E7F80 | !!", "T 9C8F3A21 |"],
+            ">> 60 04\n<< 01 20 01 45\n>> B2 1F 3A 0C 5D 6E 7F 80\n<< 9C 8F 3A 21"
+        ),
+        (
+            ["R 6004+ | ok", "T 01200145 |", "R 5000+ | ok", "R 3004+ | ok", "T 010203041234 | !!"],
+            ">> 60 04\n<< 01 20 01 45\n>> 30 04\n! comm-error"
+        ),
+        (["R A20401020304+ | ok", "T 0A |"], ">> A2 04 01 02 03 04\n<< 0A/4"),
+    ])
+    func readsProxmark(rows: [String], said: String) throws {
+        func row(_ row: String) throws -> String {
+            let parts = row.dropFirst(2).split(separator: "|", omittingEmptySubsequences: false)
+            var bytes = try Hex.decode(parts[0].replacing("+", with: "").trimmed)
+            if parts[0].contains("+") { bytes += RadioChecksum.typeA.bytes(of: bytes) }
+            let source =
+                ["R": "100 |        200 | Rdr", "T": "100 |        200 | Tag"][row.prefix(1)]
+                ?? "    |            |    "
+            return "        \(source) |\(Hex.encode(bytes, separator: "  "))  |\(parts[1])"
+        }
+        let first = try ["R 60+ | ok", "T 0004040201000F03+ | ok"].map(row)
+        let lines = try rows.map(row)
+        // In a terminal; in a container's log, in one of whose lines a row was broken.
+        var broken = first + lines
+        for place in broken.indices.reversed() where broken[place].contains("Tag |01  03") {
+            let cut = broken[place].range(of: "03")?.upperBound ?? broken[place].endIndex
+            broken.insert(String(broken[place][cut...]), at: place + 1)
+            broken[place] = String(broken[place][..<cut])
+        }
+        for log in [first + lines, (first + lines).map { "reader_1  | " + $0 }, broken.map { "reader_1  | " + $0 }] {
+            let text = try text(of: log.joined(separator: "\n") + "\n")
+            let body = text.split(separator: "\n").filter {
+                $0.hasPrefix(">") || $0.hasPrefix("<") || $0.hasPrefix("!")
+            }
+            #expect(body.joined(separator: "\n") == (">> 60\n<< 00 04 04 02 01 00 0F 03\n" + said).trimmed)
+        }
     }
 
     /// A log of those commands and answers, framed as the UART driver logs them.

@@ -132,12 +132,11 @@ struct LogSample: Sendable, CustomStringConvertible {
 
             Sending: 00 B0 00 00 0E\u{20}
             Received: 00 15 D1 01 11 55 04 63 6C 75 62 2E 65 78 90 00\u{20}
-
             Normal processing.
 
             Sending: 00 B0 00 00 12\u{20}
-            Received: D1 01 11 55 04 63 6C 75 62 2E 65 78 61 6D 70 6C\u{20}
-            65 2F 90 00\u{20}
+            Received: D1 01 11 55 04 63 6C 75 62 2E 65 78 61 6D 70 6C 65\u{20}
+            2F 90 00\u{20}
             Normal processing.
 
             Sending: 00 C0 00 00 00\u{20}
@@ -364,11 +363,75 @@ struct LogSample: Sendable, CustomStringConvertible {
             answer: "<=",
             said: [uid, file, "00C0000000 6110"]
         ),
+        random("random bytes", .transcript, command: ">", answer: "<") { ["> " + $0.spaced, "< " + $1.spaced] },
+        random("gscriptor, random bytes", .transcript, command: "Sending", answer: "Received") { command, answer in
+            rows("Sending: ", command) + rows("Received: ", answer) + ["Normal processing.", ""]
+        },
+        random("opensc-tool, random bytes", .transcript, command: "Sending", answer: "Received") { command, answer in
+            let data = answer.dropLast(2)
+            let status = String(format: "SW1=0x%02X, SW2=0x%02X", answer[data.count], answer[data.count + 1])
+            let dump = stride(from: 0, to: data.count, by: 16).map { place in
+                let row = Array(data[place..<min(place + 16, data.count)])
+                let text = String(decoding: row.map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
+                return (row.spaced + " ").padding(
+                    toLength: place == 0 ? row.count * 3 : 48,
+                    withPad: " ",
+                    startingAt: 0
+                ) + text
+            }
+            return ["Sending: " + command.spaced, "Received (\(status))" + (data.isEmpty ? "" : ":")] + dump
+        },
+        random("nfc-pcsc, random bytes", .nfcPCSC, command: "transmitting", answer: "received") { command, answer in
+            [
+                "transmitting <Buffer \(command.spaced.lowercased())> 60",
+                "response received <Buffer \(answer.spaced.lowercased())> \(answer.count)",
+            ]
+        },
     ]
+
+    /// Thirty exchanges of bytes that may look like a status word anywhere.
+    private static func random(
+        _ name: String,
+        _ form: CaptureConversion.Format,
+        command: String,
+        answer: String,
+        _ lines: ([UInt8], [UInt8]) -> [String]
+    ) -> LogSample {
+        var random = MutationRandom(seed: 5)
+        func bytes(_ count: Int) -> [UInt8] {
+            (0..<count).map { _ in
+                random.below(4) == 0 ? [0x61, 0x63, 0x6A, 0x90, 0x00][random.below(5)] : UInt8(random.below(256))
+            }
+        }
+        let pairs = (0..<30).map { index -> ([UInt8], [UInt8]) in
+            let data = bytes(random.below(40) + 1)
+            let head: [UInt8] = [0x00, 0xB0, UInt8(index)]
+            let command = [
+                head + [0, 0], head + [1, UInt8(data.count)] + data,
+                head + [2, UInt8(data.count)] + data + [0],
+            ][random.below(3)]
+            return (command, bytes(random.below(46)) + [[0x90, 0x00], [0x61, 0x10], [0x6A, 0x82]][random.below(3)])
+        }
+        let said = pairs.map { $0.0.hex + " " + $0.1.hex }
+        let text = pairs.flatMap { lines($0.0, $0.1) }.joined(separator: "\n") + "\n"
+        return .init(name, form, text, command: command, answer: answer, said: said)
+    }
+
+    /// Gscriptor breaks its lines behind each seventeenth byte.
+    private static func rows(_ mark: String, _ bytes: [UInt8]) -> [String] {
+        let rows = stride(from: 0, through: bytes.count, by: 17).map {
+            Array(bytes[$0..<min($0 + 17, bytes.count)]).spaced
+        }
+        return [mark + rows[0]] + rows.dropFirst()
+    }
 
     /// The checksum of a frame on air, as a Proxmark's list has it.
     private static func crc(_ hex: String) -> String {
         let frame = (try? Hex.decode(hex.replacing(" ", with: ""))) ?? []
         return RadioChecksum.typeA.bytes(of: frame).map { String(format: "%02x", $0) }.joined(separator: "  ")
     }
+}
+
+extension [UInt8] {
+    fileprivate var spaced: String { Hex.encode(self, separator: " ") }
 }

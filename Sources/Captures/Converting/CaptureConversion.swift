@@ -91,7 +91,8 @@ public struct CaptureConversion: Sendable {
         if let line = Self.captureLine(lines) {
             throw line.error(.notACapture, at: 0, "this is a capture already, and no log")
         }
-        var (builder, format) = Self.read(lines, as: format, ConversionBuilder(file: file, reader: reader, atr: atr))
+        let found = Self.read(lines, as: format, ConversionBuilder(file: file, reader: reader, atr: atr))
+        var (builder, format) = found[0]
         capture = builder.finish(format)
         self.format = format
         self.lines = lines.count
@@ -103,6 +104,23 @@ public struct CaptureConversion: Sendable {
                 builder.emptiness
                 ?? "no card and no command was found in it, read as \(format.title); the forms that are known are \(forms)"
             throw CaptureError(file: file, line: 1, column: 1, code: .notACapture, message: message)
+        }
+        let unread = skipped.indices.filter {
+            [Self.noConversation, ConversionBuilder.loose].contains(skipped[$0].message)
+        }
+        // What the log says in another form.
+        for (other, format) in found.dropFirst() where other.answers > 0 {
+            let others = Set(other.skipped(lines).map(\.line))
+            for index in unread where !others.contains(skipped[index].line) {
+                skipped[index].message =
+                    "this is in the form of \(format.title): convert it with --from \(format.rawValue)"
+            }
+        }
+        if ![.pcscd, .libnfc, .proxmark].contains(format), capture.presentations.allSatisfy(\.exchanges.isEmpty),
+            let line = unread.map({ lines[skipped[$0].line - 1] }).first(where: \.hasMarkedBytes)
+        {
+            let message = "no command was read, and what stands before these bytes is not known: take it away"
+            throw line.error(.unknownStatement, at: line.start, message)
         }
         let length = capture.text().utf8.count
         guard length <= CaptureLimits.fileLength else {
@@ -126,13 +144,13 @@ public struct CaptureConversion: Sendable {
         (.nfcpy, ["[nfc.", "nfc.clf", "nfc.tag"]),
     ]
 
-    /// Reads a log in the form that it shows first, or in another that it shows too and that makes more of it.
+    /// Reads a log in the forms that it shows: the first one, or another that makes more of it, stands before the others.
     private static func read(
         _ lines: [LogLine],
         as format: Format?,
         _ empty: ConversionBuilder
-    ) -> (ConversionBuilder, Format) {
-        var best: (builder: ConversionBuilder, format: Format)?
+    ) -> [(builder: ConversionBuilder, format: Format)] {
+        var found: [(builder: ConversionBuilder, format: Format)] = []
         for format in format.map({ [$0] }) ?? formats(of: lines) {
             var builder = empty
             switch format {
@@ -141,13 +159,10 @@ public struct CaptureConversion: Sendable {
             case .proxmark: ProxmarkLog.read(lines, into: &builder)
             case .openSC, .pcscSpy, .nfcPCSC, .nfcpy, .transcript: TranscriptLog.read(lines, into: &builder)
             }
-            guard let found = best else {
-                best = (builder, format)
-                continue
-            }
-            if builder.answers > found.builder.answers { best = (builder, format) }
+            let isBest = found.first.map { builder.answers > $0.builder.answers } ?? true
+            found.insert((builder, format), at: isBest ? 0 : found.count)
         }
-        return best ?? (empty, .transcript)
+        return found
     }
 
     /// The forms that lines of a log are in, the first one first; a transcript can stand in any.

@@ -19,6 +19,8 @@ struct ConversionBuilder {
     var emptiness: String?
     /// The commands that wait for an answer, by the thread or the program that sent them.
     private var pending: [String: LogBytes] = [:]
+    /// Where commands were sent while others waited: how many of these have no answer yet, and what was answered since.
+    private var overtaken: [String: (count: Int, answered: [(card: Int, exchange: Int, said: LogBytes)])] = [:]
     private var used: Set<Int> = []
     private var reasons: [Int: CaptureError] = [:]
 
@@ -65,7 +67,7 @@ struct ConversionBuilder {
         }
     }
 
-    private static let loose = "these bytes are marked as no command and no answer"
+    static let loose = "these bytes are marked as no command and no answer"
 
     // MARK: Cards
 
@@ -123,8 +125,9 @@ struct ConversionBuilder {
 
     func isWaiting(_ channel: String = "") -> Bool { pending[channel] != nil }
 
-    /// A command. One before it that has no answer is left with a fault.
+    /// A command. One before it that has no answer is left with a fault, unless answers to both turn up.
     mutating func command(_ bytes: LogBytes, channel: String = "", on name: String? = nil, at time: Duration? = nil) {
+        if isWaiting(channel) { overtaken[channel, default: (0, [])].count += 1 }
         fault(.commError, channel: channel, on: name, at: time)
         pending[channel] = bytes
     }
@@ -143,15 +146,13 @@ struct ConversionBuilder {
 
     /// An answer to the command that waits.
     mutating func answer(_ said: LogBytes, channel: String = "", on name: String? = nil, at time: Duration? = nil) {
-        guard let command = pending.removeValue(forKey: channel) else {
-            return skip(said, .unexpectedAnswer, "there is no command to be answered")
-        }
+        guard let command = pending.removeValue(forKey: channel) else { return late(said, channel) }
         guard command.damage == nil else {
             skip(said, .unexpectedAnswer, "the command of this answer cannot be read")
             return finish(command, .fault(.commError), nil, on: name, at: time)
         }
         let answer = said.chosen(for: command)
-        for line in said.lines where !answer.lines.contains(where: { $0.number == line.number }) {
+        for line in said.lines.dropFirst(answer.lines.count) {
             skip(line, "these bytes stand behind an answer that is complete")
         }
         guard let damage = answer.damage else {
@@ -160,10 +161,33 @@ struct ConversionBuilder {
                 return finish(command, .fault(isFrame ? .timeout : .commError), answer, on: name, at: time)
             }
             let frame = RawFrame(answer.bytes, bitsInLastByte: answer.bits)
-            return finish(command, isFrame ? .raw(frame) : .bytes(answer.bytes), answer, on: name, at: time)
+            finish(command, isFrame ? .raw(frame) : .bytes(answer.bytes), answer, on: name, at: time)
+            guard var others = overtaken[channel], isUsed(command), let card = open[name] else { return }
+            others.answered.append((card, presentations[card].exchanges.count - 1, answer))
+            // An answer that is so late is none of those.
+            overtaken[channel] = others.answered.count > 8 ? nil : others
+            return
         }
         skip(answer, damage, "; a fault stands for the answer")
         finish(command, .fault(.commError), nil, on: name, at: time)
+    }
+
+    /// An answer while no command waits. If commands were under way together, the answers since may be those of others.
+    private mutating func late(_ said: LogBytes, _ channel: String) {
+        guard var others = overtaken[channel] else {
+            return skip(said, .unexpectedAnswer, "there is no command to be answered")
+        }
+        let reason = "several commands waited: whose answer this is cannot be seen"
+        if others.answered.count != 1 || others.answered[0].said.bytes != said.bytes {
+            for (card, exchange, answer) in others.answered {
+                presentations[card].exchanges[exchange].answer = .fault(.commError)
+                skip(answer, .unexpectedAnswer, reason)
+            }
+            others.answered = []
+        }
+        skip(said, .unexpectedAnswer, reason)
+        others.count -= 1
+        overtaken[channel] = others.count > 0 ? others : nil
     }
 
     private mutating func finish(
@@ -187,6 +211,8 @@ struct ConversionBuilder {
             {
                 let message = "a command of \(count) byte\(count == 1 ? "" : "s"): 4 to 65544 are possible"
                 command.damage = command.error(.wrongLength, message)
+            } else if command.carrier == .apdu, LogBytes.lacksData(command.bytes), !Self.isRefusal(answer) {
+                command.damage = command.error(.missingBytes, "the command says that it has more data")
             }
         }
         if let damage = command.damage {
@@ -202,6 +228,12 @@ struct ConversionBuilder {
             case .control(let code): .control(code: code, data: command.bytes)
             }
         exchange(request, answer, on: name, at: time, line: command.line.number)
+    }
+
+    /// A card refuses what is no command.
+    private static func isRefusal(_ answer: Capture.Exchange.Answer) -> Bool {
+        guard case .bytes(let bytes) = answer else { return false }
+        return bytes.count == 2 && (0x64...0x6F).contains(bytes[0])
     }
 
     /// An exchange with the card on a reader; a card is presented if there is none.
@@ -252,17 +284,24 @@ struct ConversionBuilder {
 }
 
 extension LogBytes {
-    /// The answer to a command among what the lines may be: all of them, unless that is none or the first ones have what
-    /// was asked for.
+    /// The answer to a command among what the lines may be: what has the length that was asked for; else all of them, or
+    /// the first ones if those are surely the answer and all are none.
     fileprivate func chosen(for command: LogBytes) -> LogBytes {
-        let expected = (try? APDULayout(command.bytes))?.expectedLength
-        let choices = ([self] + shorter).map { choice in
+        func checked(_ choice: LogBytes) -> LogBytes {
             var choice = choice
             choice.check(for: command)
             return choice
         }
-        let whole = choices.filter { $0.damage == nil }
-        return whole.first { $0.bytes.count - 2 == expected } ?? whole.first ?? choices[0]
+        let all = checked(self)
+        guard !ends.isEmpty, command.carrier == .apdu else { return all }
+        let expected = (try? APDULayout(command.bytes))?.expectedLength
+        if let expected, let end = ends.first(where: { $0.count - 2 == expected }) { return checked(prefix(end)) }
+        if all.damage == nil, bytes.count - 2 == expected { return all }
+        let isSure = ends[0].count == 2 || bytes[..<ends[0].count].suffix(2) == [0x90, 0x00]
+        if all.damage != nil, ends.count == 1, isSure { return checked(prefix(ends[0])) }
+        var unclear = all
+        unclear.damage = error(.wrongLength, "where this answer ends cannot be seen")
+        return unclear
     }
 
     /// Looks whether they can be the whole answer to a command.

@@ -43,6 +43,9 @@ struct LibNFCLog: LogForm {
     /// What was sent on SPI last: 01 a frame, 02 a question for the state, 03 one for the answer.
     private var operation: UInt8 = 3
     private var target: Target?
+    /// An exchange in parts ("more information"), whose next part is to come: the number of its target with the chip's bit
+    /// for that, its bytes so far, and their lines.
+    private var parts: (number: UInt8, command: [UInt8], answer: [UInt8], said: LogBytes)?
     /// How many bits of the last byte of a raw frame are sent; 0 for all.
     private var bits = 0
 
@@ -94,6 +97,7 @@ struct LibNFCLog: LogForm {
 
     mutating func finish(into builder: inout ConversionBuilder) {
         finishCommand(into: &builder)
+        breakOff(into: &builder)
         guard isI2COnly else { return }
         builder.emptiness =
             "libnfc 1.8 logs no answers on I2C: record with 'readerctl record', or attach the reader by UART"
@@ -140,9 +144,11 @@ struct LibNFCLog: LogForm {
     }
 
     private mutating func finishCommand(into builder: inout ConversionBuilder) {
-        guard let sent = commandBytes else { return }
+        guard commandBytes != nil else { return }
         let received = self.received
         defer { (command, commandBytes, self.received) = (nil, nil, []) }
+        let before = goOn(into: &builder)
+        guard let sent = commandBytes else { return }
         guard let command, let code = command.first else {
             let isForChip = sent.damage == nil && !sent.bytes.contains(0xD4)
             if isForChip {
@@ -177,18 +183,45 @@ struct LibNFCLog: LogForm {
         switch code {
         case 0x4A: list(result, kind: data.count > 1 ? data[1] : 0, into: &builder)
         case 0x60: poll(result, into: &builder)
-        case 0x40: exchange(Array(data.dropFirst()), result, into: &builder)
+        case 0x40: exchange(data, before, result, into: &builder)
         case 0x42: communicate(data, result, into: &builder)
         case 0x44, 0x52: leave(into: &builder)
         case 0x32 where data.starts(with: [0x01]) && data.count > 1 && data[1] & 1 == 0: leave(into: &builder)
         case 0x08: writeRegisters(data)
         default: break
         }
-        if !builder.isUsed(said) { builder.skip(said, .trailingText, Self.chip) }
+        if parts == nil, !builder.isUsed(said) { builder.skip(said, .trailingText, Self.chip) }
     }
 
     private static let wrong = "its length or checksum is wrong"
     private static let chip = "this is between the program and the reader's chip"
+
+    /// Joins a part with those before it, and yields what was answered so far; what is left without its next part is
+    /// broken off.
+    private mutating func goOn(into builder: inout ConversionBuilder) -> [UInt8] {
+        guard let open = parts, let sent = commandBytes else { return [] }
+        guard let next = command, next.count > 1, next[0] == 0x40, next[1] & 0x3F == open.number & 0x3F,
+            open.number & 0x40 != 0 || next.count == 2
+        else {
+            breakOff(into: &builder)
+            return []
+        }
+        parts = nil
+        command = next.prefix(2) + open.command + next.dropFirst(2)
+        commandBytes = open.said
+        commandBytes?.lines += sent.lines
+        return open.answer
+    }
+
+    private mutating func breakOff(into builder: inout ConversionBuilder) {
+        guard let open = parts else { return }
+        let sent = commandBytes
+        (parts, commandBytes) = (nil, open.said)
+        // Of a command that is not whole there is no exchange.
+        if open.number & 0x40 == 0 { refuse(0x40, [open.number] + open.command, .commError, into: &builder) }
+        builder.skip(open.said, .wrongLength, "the next part of this is missing")
+        commandBytes = sent
+    }
 
     private mutating func leave(into builder: inout ConversionBuilder) {
         builder.removed(from: nil, at: nil)
@@ -264,20 +297,40 @@ struct LibNFCLog: LogForm {
 
     // MARK: Exchanges
 
+    /// What a tag of ISO 14443-A answers with an acknowledgement, which the chip keeps to itself: writing, counting,
+    /// signing, and MIFARE Classic's values. HALT has no answer; to other commands there is one that is not shown.
+    private static let acknowledged: Set<UInt8> = [0xA0, 0xA2, 0xA5, 0xA6, 0xA9, 0xAC, 0xB0, 0xC0, 0xC1, 0xC2]
+
     /// InDataExchange: the chip does the protocol.
-    private mutating func exchange(_ command: [UInt8], _ result: [UInt8], into builder: inout ConversionBuilder) {
+    private mutating func exchange(
+        _ sent: [UInt8],
+        _ before: [UInt8],
+        _ result: [UInt8],
+        into builder: inout ConversionBuilder
+    ) {
+        let command = Array(sent.dropFirst())
         guard !command.isEmpty, let status = result.first, target != nil || status & 0x3F == 0 else { return }
-        let data = Array(result.dropFirst())
+        let data = before + result.dropFirst()
+        if sent[0] & 0x40 != 0 || status & 0x7F == 0x40, let said = answered {
+            parts = (sent[0], command, data, said)
+            // A part that failed has no next one.
+            return status & 0x3F == 0 ? () : breakOff(into: &builder)
+        }
         if target == nil {
             // The log began later than the conversation.
             target = Target(facts: CardFacts(), isISODEP: (try? APDULayout(command)) != nil && LogBytes.hasStatus(data))
         }
         let isAPDU = target?.isISODEP == true && command.count >= CaptureLimits.shortestCommand
+        let isTypeA = target.map { !$0.isISODEP && [.iso14443a, nil].contains($0.facts.technology) } ?? false
+        let isAcknowledged = isTypeA && data.isEmpty && Self.acknowledged.contains(command[0])
+        // With bit 7 a node's address, for which libnfc never asks, would stand before the data.
+        let isGood = status & 0xBF == 0
+        if isGood, data.isEmpty, !isAPDU, !isAcknowledged, command != [0x50, 0x00], let said = answered {
+            return builder.skip(said, .missingAnswer, "the chip shows no answer to this")
+        }
         send(command, isAPDU ? .apdu : .frame, into: &builder)
-        guard status & 0x3F == 0 else { return builder.fault(Self.fault(status), answered) }
-        // The chip keeps a tag's acknowledgement to itself.
-        if !isAPDU, data.isEmpty { return answer([0x0A], bits: 4, into: &builder) }
-        answer(data, into: &builder)
+        guard isGood else { return builder.fault(Self.fault(status), answered) }
+        isAcknowledged ? answer([0x0A], bits: 4, into: &builder) : answer(data, into: &builder)
     }
 
     /// InCommunicateThru: frames as they are.
@@ -289,10 +342,10 @@ struct LibNFCLog: LogForm {
             data = RadioChecksum.typeA.strip(data) ?? data
         }
         // A frame of a few bits stands in the low bits of its byte.
-        if (1...7).contains(bits), let last = command.last { command[command.count - 1] = last & (1 << bits) - 1 }
+        if (1...7).contains(bits), let last = command.last { command[command.count - 1] = last & ((1 << bits) - 1) }
         send(command, .frame, bits: bits == 0 ? 8 : bits, into: &builder)
-        guard status & 0x3F == 0, let first = data.first else {
-            return builder.fault(status & 0x3F == 0 ? .timeout : Self.fault(status), answered)
+        guard status == 0, let first = data.first else {
+            return builder.fault(status == 0 ? .timeout : Self.fault(status), answered)
         }
         let isAcknowledgement = data.count == 1 && first < 0x10 && target?.facts.technology == .iso14443a
         answer(data, bits: isAcknowledgement ? 4 : 8, into: &builder)
@@ -305,6 +358,10 @@ struct LibNFCLog: LogForm {
         _ fault: Capture.Fault,
         into builder: inout ConversionBuilder
     ) {
+        if code == 0x40, let number = data.first, number & 0x40 != 0, let said = answered {
+            parts = (number, [], [], said)
+            return breakOff(into: &builder)
+        }
         let command = code == 0x40 ? Array(data.dropFirst()) : data
         guard target != nil, code == 0x40 || code == 0x42, !command.isEmpty else { return }
         let isAPDU = code == 0x40 && target?.isISODEP == true && command.count >= CaptureLimits.shortestCommand

@@ -23,8 +23,8 @@ struct LogBytes {
     var isEnded = false
     /// Whether the log ends where a further line of them may be missing.
     var mayGoOn = false
-    /// What they are if the last lines are none of them after all.
-    var shorter: [LogBytes] = []
+    /// Where else they may end, if the last lines are none of them after all: so many bytes, on so many lines.
+    var ends: [(count: Int, lines: Int)] = []
 
     var line: LogLine { lines[0] }
     var isCut: Bool { !isEnded && lines.last?.isCut == true }
@@ -36,22 +36,36 @@ struct LogBytes {
 
     func error(_ code: CaptureError.Code, _ message: String) -> CaptureError { line.error(code, at: place, message) }
 
+    /// The first of them, on the first lines.
+    func prefix(_ end: (count: Int, lines: Int)) -> LogBytes {
+        var first = LogBytes(line, at: place, bytes: Array(bytes.prefix(end.count)))
+        (first.lines, first.carrier) = (Array(lines.prefix(end.lines)), carrier)
+        return first
+    }
+
     /// Reads bytes in the ways in which they are written: with or without spaces, colons, commas, dashes and `0x`.
     ///
     /// What is in round brackets, behind a `#` or an `@`, or behind a colon and a space ends them, as does a word that is
-    /// none. A single digit is a damage but at the end of an answer, where older versions of pyscard write `90 00` as `90
-    /// 0`. Frames may end in an incomplete byte, `0A/4`.
-    init(_ segments: [(line: LogLine, range: Range<Int>)], isAnswer: Bool, isFrame: Bool) {
+    /// none; one that says that bytes are left out is a damage, and `SW=9000` behind an answer is its end. A single digit
+    /// is a damage but at the end of an answer, where older versions of pyscard write `90 00` as `90 0`. Frames may end in
+    /// an incomplete byte, `0A/4`. A line may begin with the place of its first byte, `0010:`.
+    ///
+    /// - Parameter before: how many bytes stand before these.
+    init(_ segments: [(line: LogLine, range: Range<Int>)], isAnswer: Bool, isFrame: Bool, before: Int = 0) {
         lines = segments.map(\.line)
         place = segments[0].range.lowerBound
         carrier = isFrame ? .frame : .apdu
         var text: [UInt8] = []
         var origins: [(line: LogLine, place: Int)] = []
+        var (starts, isHalf) = ([Int]()[...], false)
         for (line, range) in segments {
-            if !text.isEmpty, line.end(ofPrefix: "0x", at: range.lowerBound) != nil {
+            let halves = Self.halves(line.bytes[range])
+            if !text.isEmpty, line.end(ofPrefix: "0x", at: range.lowerBound) != nil || halves.first == true && !isHalf {
                 text.append(UInt8(ascii: " "))
                 origins.append((line, range.lowerBound))
             }
+            isHalf = halves.last == true
+            starts.append(text.count)
             text += line.bytes[range]
             origins += range.map { (line, $0) }
         }
@@ -62,29 +76,66 @@ struct LogBytes {
             if byte == UInt8(ascii: "-") { return digit(place - 1) != nil && digit(place + 1) != nil }
             return CaptureCursor.isSpace(byte) || [0x2C, 0x3A, 0x5B, 0x5D].contains(byte)
         }
+        // A colon between bytes separates them, whatever spaces are round it.
+        lazy var prose =
+            text.split { CaptureCursor.isSpace($0) || [0x2C, 0x2D, 0x3A, 0x5B, 0x5D].contains($0) }
+            .last { !Self.isPairs($0) }?.startIndex ?? -1
+        lazy var last = text.lastIndex { !CaptureCursor.isSpace($0) } ?? -1
+        func isEnd(_ colon: Int) -> Bool {
+            let isBehind = colon > 0 && text[colon - 1] == 0x20
+            return prose > colon ? isBehind || text[colon + 1] == 0x20 : isBehind && last == colon
+        }
+        lazy var hasZeros = text.indices.contains {
+            text[$0...].starts(with: [0x30, 0x78, 0x30]) && digit($0 + 3) != nil
+        }
         func spoil(_ place: Int, _ code: CaptureError.Code, _ message: String) {
             guard damage == nil else { return }
             let origin = place < origins.count ? origins[place] : nil
             damage = (origin?.line ?? line).error(code, at: origin?.place ?? segments[0].range.upperBound, message)
         }
         while index < text.count, damage == nil {
-            let isColon =
-                text[index] == UInt8(ascii: ":")
-                && (index + 1 < text.count && text[index + 1] == 0x20 || index > 0 && text[index - 1] == 0x20)
-            if isColon || [0x23, 0x28, 0x40].contains(text[index]) {
-                isEnded = true
-                break
-            }
-            guard !isSeparator(index) else {
+            let isColon = text[index] == UInt8(ascii: ":") && isEnd(index)
+            let isHash = text[index] == 0x23 && !text[index...].starts(with: [0x23, 0x23, 0x23])
+            let isNote =
+                isColon || isHash || text[index...].starts(with: [0x2F, 0x2F])
+                || [0x28, 0x40].contains(text[index])
+            guard isNote || !isSeparator(index) else {
                 index += 1
                 continue
             }
             var end = index
             while end < text.count, !isSeparator(end), text[end] != UInt8(ascii: "(") { end += 1 }
-            let isHex = text[index..<end].allSatisfy { CaptureCursor.digit($0) != nil }
-            if !isHex, end - index > 2, digit(index) == nil, !bytes.isEmpty, !Self.hasPairs(text[end...]) {
+            let word = text[index..<end]
+            let isHex = word.allSatisfy { CaptureCursor.digit($0) != nil }
+            if isNote || !bytes.isEmpty && Self.isProse(word) && !Self.hasPairs(text[end...]) {
                 isEnded = true
+                if isColon { break }
+                let note = String(decoding: text[index...].prefix(80), as: UTF8.self).lowercased()
+                if Self.leavesOut(note, isStatus: isAnswer && bytes.count == 2) {
+                    spoil(index, .missingBytes, "bytes are left out here")
+                } else if isAnswer, !isFrame, let status = Self.statusWord(note) {
+                    if status.isEmpty { spoil(index, .invalidHex, "the status word cannot be read") }
+                    if !bytes.reversed().starts(with: status.reversed()) { bytes += status }
+                }
                 break
+            }
+            var isHead = false
+            while let start = starts.first, start <= index {
+                starts.removeFirst()
+                isHead = true
+            }
+            let isPlace = text[end...].starts(with: [0x3A, 0x20])
+            if isHead, isHex, (4...8).contains(word.count), isPlace || text[end...].starts(with: [0x20, 0x20]),
+                Self.hasPairs(text[end...])
+            {
+                let digits = String(decoding: word, as: UTF8.self)
+                if [Int(digits, radix: 16), Int(digits)].contains(before + bytes.count) {
+                    index = isPlace ? end + 1 : end
+                    continue
+                }
+                if isPlace, !isEnd(end) {
+                    spoil(index, .missingBytes, "\(before + bytes.count) bytes stand before this place")
+                }
             }
             if isAnswer, !isFrame, end - index == 1, let last = digit(index), let first = bytes.last,
                 Self.isStatus(first), text[end...].allSatisfy(CaptureCursor.isSpace),
@@ -93,7 +144,14 @@ struct LogBytes {
                 bytes.append(last)
                 break
             }
-            if digit(index) == 0, end - index > 2, text[index + 1] | 0x20 == UInt8(ascii: "x") { index += 2 }
+            if digit(index) == 0, end - index > 2, text[index + 1] | 0x20 == UInt8(ascii: "x") {
+                index += 2
+                // Python writes 0x0.
+                if end - index == 1, let value = digit(index), !hasZeros {
+                    bytes.append(value)
+                    index = end
+                }
+            }
             let slash = text[index..<end].firstIndex(of: UInt8(ascii: "/"))
             while index < slash ?? end, damage == nil {
                 guard let high = digit(index) else {
@@ -126,9 +184,58 @@ struct LogBytes {
             }
             index = end
         }
-        if text.last(where: { !CaptureCursor.isSpace($0) }) == UInt8(ascii: ","), !isEnded {
-            spoil(text.count, .missingBytes, "the bytes go on behind the comma")
+        if last >= 0, [0x2C, 0x3A].contains(text[last]), !isEnded {
+            spoil(text.count, .missingBytes, "the bytes go on behind the '\(Self.character(text[last...]))'")
         }
+        // Somebody made the data unreadable.
+        if isEnded, !isAnswer, !isFrame, Self.lacksData(bytes) {
+            spoil(index, .missingBytes, "the command says that it has more data")
+        }
+    }
+
+    /// Whether a command says that it has more data than there are; those that show a PIN have some always.
+    static func lacksData(_ command: [UInt8]) -> Bool {
+        if command.count == 5, command[4] > 0, [0x20, 0x24, 0x2C].contains(command[1] & 0xFE) { return true }
+        do throws(APDUError) { _ = try APDULayout(command) } catch { return error.code == .dataTruncated }
+        return false
+    }
+
+    private static func isPairs(_ word: ArraySlice<UInt8>) -> Bool {
+        let digits = word.starts(with: [0x30, 0x78]) || word.starts(with: [0x30, 0x58]) ? word.dropFirst(2) : word
+        return digits.count % 2 == 0 && digits.allSatisfy { CaptureCursor.digit($0) != nil }
+    }
+
+    /// Whether a word explains, and is no damaged bytes.
+    private static func isProse(_ word: ArraySlice<UInt8>) -> Bool {
+        guard word.count > 2, let first = word.first else { return false }
+        let others = word.count { CaptureCursor.digit($0) == nil }
+        let isOther = CaptureCursor.digit(first) == nil
+        return word.contains(where: CaptureCursor.isDigit) ? isOther && others > 1 : others > 1 || isOther
+    }
+
+    /// Whether a note says that it stands for bytes: by dots, a row of `X`, or words.
+    private static func leavesOut(_ note: String, isStatus: Bool) -> Bool {
+        let text = note.drop { " ([{<-".contains($0) }
+        let word = text.prefix { !" )]}>,;".contains($0) }
+        if word.utf8.count > 2, word.allSatisfy({ "x*#?._…•●█■░▒▓".contains($0) }) { return true }
+        let words = text.drop { "+ ".contains($0) || $0.isNumber }
+        return ["snip", "trunc", "omit", "hidden", "redact", "masked", "cut"].contains { words.hasPrefix($0) }
+            // `61 10 (more bytes …)` explains.
+            || !isStatus && words.hasPrefix("more byte")
+    }
+
+    /// The status word that a note names, none if it cannot be read, or `nil` if the note is about something else.
+    private static func statusWord(_ note: String) -> [UInt8]? {
+        let word =
+            #/[(\[{<|, ]*(?:sw|status(?: ?word)?)[12]{0,2}(?:sw2)?\W*(?:0x)?([0-9a-f]{2})\W*(?:sw2)?\W*(?:0x)?([0-9a-f]{2})\b/#
+        if let found = note.prefixMatch(of: word) { return try? Hex.decode(String(found.1 + found.2)) }
+        return note.prefixMatch(of: #/[(\[{<|, ]*sw[12]{0,2} ?[=:] ?\S*[0-9]/#) == nil ? nil : []
+    }
+
+    /// Which words have an odd number of digits.
+    static func halves(_ text: ArraySlice<UInt8>) -> [Bool] {
+        text.split { CaptureCursor.isSpace($0) || [0x2C, 0x3A, 0x2D, 0x5D].contains($0) }
+            .map { $0.count % 2 == 1 }
     }
 
     private static func character(_ bytes: ArraySlice<UInt8>) -> String {
@@ -150,21 +257,22 @@ struct LogBytes {
     // MARK: Lines of bytes alone
 
     /// The place of what a line of bytes alone says, which goes on with the line before it; an explanation may follow.
-    static func continuation(_ line: LogLine) -> Range<Int>? {
-        let start = line.skippingSpaces(line.start)
-        let text = line.bytes[start...]
+    static func continuation(_ line: LogLine, to end: Int? = nil) -> Range<Int>? {
+        let end = end ?? line.bytes.count
+        let start = min(line.skippingSpaces(line.start), end)
+        let text = line.bytes[start..<end]
         let colon = text.indices.first { place in
             text[place] == UInt8(ascii: ":") && (place == start || line.bytes[place - 1] == 0x20)
                 && (place + 1 == line.bytes.count || line.bytes[place + 1] == 0x20)
         }
-        let words = text[..<(colon ?? line.bytes.count)].split {
+        let words = text[..<(colon ?? end)].split {
             CaptureCursor.isSpace($0) || [0x2C, 0x3A].contains($0)
         }
         .map { $0.starts(with: [0x30, 0x78]) || $0.starts(with: [0x30, 0x58]) ? $0.dropFirst(2) : $0 }
         let isHex = words.allSatisfy { !$0.isEmpty && $0.allSatisfy { CaptureCursor.digit($0) != nil } }
         // Only a line that was broken begins or ends with half a byte.
         let isPairs = words.dropFirst().dropLast().allSatisfy { $0.count % 2 == 0 }
-        return (!words.isEmpty || colon == start) && isHex && isPairs ? start..<line.bytes.count : nil
+        return (!words.isEmpty || colon == start) && isHex && isPairs ? start..<end : nil
     }
 
     /// A line of a dump: perhaps the place of its first byte, up to sixteen `HH `, then as many characters, in a column of

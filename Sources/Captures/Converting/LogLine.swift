@@ -90,12 +90,18 @@ struct LogLine {
             } else if byte == 0xC2, index + 1 < bytes.count, bytes[index + 1] == 0xA0 {
                 bytes[index] = UInt8(ascii: " ")
                 bytes[index + 1] = UInt8(ascii: " ")
+            } else if byte == 0xE2, index + 2 < bytes.count, bytes[index + 1] == 0x80,
+                (0x80...0x8D).contains(bytes[index + 2]) || bytes[index + 2] == 0xAF
+            {
+                // U+2000 to U+200D and U+202F: spaces of every width, and of none.
+                for place in index...(index + 2) { bytes[place] = UInt8(ascii: " ") }
             }
             index += 1
         }
         guard bytes.contains(UInt8(ascii: "&")) else { return bytes }
         let text = String(decoding: bytes, as: UTF8.self)
-        return Array(text.replacing("&gt;", with: ">").replacing("&lt;", with: "<").replacing("&amp;", with: "&").utf8)
+        let marks = [("&nbsp;", " "), ("&gt;", ">"), ("&lt;", "<"), ("&amp;", "&")]
+        return Array(marks.reduce(text) { $0.replacing($1.0, with: $1.1) }.utf8)
     }
 
     // MARK: What stands before a line's own words
@@ -109,7 +115,8 @@ struct LogLine {
     /// something else that a log says stands behind them.
     private static func unquote(_ lines: inout [LogLine]) {
         let others: [StaticString] = [
-            "libnfc.", "SW:", "RX:", "Received", "<Buffer", "Incoming", "| Tag", "bRecvBuffer", "[nfc.", "<<",
+            "libnfc.", "SW:", "RX:", "Received", "Response:", "<Buffer", "Incoming", "| Tag", "bRecvBuffer", "[nfc.",
+            "<<",
         ]
         for _ in 0..<4 {
             func first(_ line: LogLine, _ start: Int) -> UInt8? {
@@ -139,8 +146,10 @@ struct LogLine {
         "Oct", "Nov", "Dec",
     ]
 
-    /// The place behind a date, a time, the name of a machine and a program, words in square brackets, a container's
-    /// name before a bar; the place of the first word if there is nothing such.
+    private static let levels: Set<String> = ["trace", "debug", "info", "warn", "warning", "error", "critical"]
+
+    /// The place behind a date, a time, the name of a machine and a program, words in square brackets, a level and the name
+    /// of a logger, a container's name before a bar; the place of the first word if there is nothing such.
     var endOfStamp: Int {
         var place = skippingSpaces(start)
         var (isDated, isDay) = (false, false)
@@ -164,6 +173,10 @@ struct LogLine {
                 place = skippingSpaces(next + 2)
             } else if isDated, let end = endOfProgram(next) {
                 return end
+            } else if isDated, let end = endOfLogcat(place) {
+                return end
+            } else if let end = endOfLogger(word, at: place, next, isDated) {
+                (isDated, place) = (true, end)
             } else if next + 1 < bytes.count, bytes[next] == UInt8(ascii: "|"), bytes[next + 1] == 0x20, !isNumber,
                 !["rdr", "tag", "src"].contains(word.lowercased())
             {
@@ -173,6 +186,38 @@ struct LogLine {
             }
         }
         return bytes.count
+    }
+
+    /// The place behind a level or a logger's name, as Python and Java write them: `DEBUG`, `DEBUG:nfc.tag:`, and behind a
+    /// date or a level `- nfc.tag - DEBUG -`, `nfc.tag:`.
+    private func endOfLogger(_ word: String, at place: Int, _ next: Int, _ isBehind: Bool) -> Int? {
+        func isName(_ word: Substring) -> Bool {
+            let small = word.lowercased()
+            let isPlain = small.utf8.allSatisfy { (0x61...0x7A).contains($0) || "0123456789._-".utf8.contains($0) }
+            // Bytes are no name; libnfc's are looked at by its own form.
+            return isPlain && small.utf8.contains { (0x67...0x7A).contains($0) } && !small.hasPrefix("libnfc")
+        }
+        let parts = word.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        if Self.levels.contains(parts[0].lowercased()) {
+            guard parts.count > 1 else { return next }
+            let name = parts.count > 2 && isName(parts[1]) ? parts[1].utf8.count + 1 : 0
+            return skippingSpaces(place + parts[0].utf8.count + 1 + name)
+        }
+        guard isBehind else { return nil }
+        if isName(word[...]), end(ofPrefix: "- ", at: next) != nil { return skippingSpaces(next + 1) }
+        let isDotted = parts[0].contains(".") && isName(parts[0]) && (parts.count == 1 || parts[1].isEmpty)
+        return word == "-" || isDotted ? next : nil
+    }
+
+    /// The place behind `1234  1250 D Tag  :` and `D/Tag( 1234):`, as Android's logcat writes them.
+    private func endOfLogcat(_ place: Int) -> Int? {
+        guard let colon = end(of: ": ", from: place) else { return nil }
+        let words = text(from: place, to: colon - 1).split(separator: " ")
+        let isLong =
+            words.count > 3 && words[2].count == 1 && (words[0] + words[1]).utf8.allSatisfy(CaptureCursor.isDigit)
+        let isShort = words.first?.dropFirst().hasPrefix("/") == true && words.last?.hasSuffix("):") == true
+        guard isLong || isShort, let level = words[isLong ? 2 : 0].first else { return nil }
+        return "VDIWEFvdiwef".contains(level) ? skippingSpaces(colon) : nil
     }
 
     /// The place behind `program[123]:`, as the journal and syslog write it.
@@ -231,6 +276,15 @@ struct LogLine {
     func number(from start: Int) -> Int? {
         let digits = bytes[min(start, bytes.count)...].drop { !CaptureCursor.isDigit($0) }
         return Int(String(decoding: digits.prefix(while: CaptureCursor.isDigit), as: UTF8.self))
+    }
+
+    /// Whether bytes stand behind a `>` or a `<`, wherever that is.
+    var hasMarkedBytes: Bool {
+        bytes.indices.contains { place in
+            guard bytes[place] == UInt8(ascii: ">") || bytes[place] == UInt8(ascii: "<") else { return false }
+            let said = LogBytes([(self, place + 1..<bytes.count)], isAnswer: false, isFrame: true)
+            return said.damage == nil && said.bytes.count > 1
+        }
     }
 
     /// The first place from there on that is no white space.

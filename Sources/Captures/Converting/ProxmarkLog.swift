@@ -9,7 +9,7 @@ import CardPasses
 ///      104884 |     108404 | Tag |20  fc  70                        |     |
 /// ```
 ///
-/// Frames lose their checksum. How a card was found becomes its facts; the blocks of ISO-DEP are put together to commands
+/// Frames lose their checksum; one that the list marks as wrong (`!!`) is a damage. How a card was found becomes its facts; the blocks of ISO-DEP are put together to commands
 /// and answers.
 struct ProxmarkLog: LogForm {
     enum Tag { case frame(isTag: Bool), more, rest }
@@ -19,6 +19,8 @@ struct ProxmarkLog: LogForm {
         var bytes: LogBytes
         /// Whether the row ended before its column did.
         var isOpen = false
+        /// What the list says of the checksum, in the last row.
+        var verdict = ""
     }
 
     static func isOne(_ line: LogLine) -> Bool { columns(line) != nil || line.contains("| Src | Data") }
@@ -30,6 +32,8 @@ struct ProxmarkLog: LogForm {
     private var facts: CardFacts?
     private var factLines: [LogLine] = []
     private var isISODEP = false
+    /// Whether MIFARE Classic's authentication began, behind which the checksums are encrypted too.
+    private var isEncrypted = false
     private var chained: LogBytes?
     private var answered: LogBytes?
     private var lastBlock: UInt8?
@@ -46,7 +50,7 @@ struct ProxmarkLog: LogForm {
 
     /// The source of a row (`nil` for one that goes on), and the place of its bytes.
     private static func columns(_ line: LogLine) -> (source: Bool?, data: Range<Int>, isOpen: Bool)? {
-        let bars = line.bytes.indices.filter { line.bytes[$0] == UInt8(ascii: "|") }
+        let bars = line.bytes[line.start...].indices.filter { line.bytes[$0] == UInt8(ascii: "|") }
         for (index, bar) in bars.enumerated() {
             let from = index == 0 ? line.start : bars[index - 1] + 1
             let words = line.text(from: from, to: bar).lowercased().split(separator: " ")
@@ -97,20 +101,26 @@ struct ProxmarkLog: LogForm {
         case .frame(let isTag):
             finishFrame(into: &builder)
             guard let (_, data, isOpen) = Self.columns(line), let bytes = Self.bytes(line, data) else { return }
-            frame = Frame(isTag: isTag, bytes: bytes, isOpen: isOpen)
+            frame = Frame(isTag: isTag, bytes: bytes, isOpen: isOpen, verdict: Self.verdict(line, data.upperBound))
         case .more:
             guard let (_, data, isOpen) = Self.columns(line), let bytes = Self.bytes(line, data), frame != nil else {
                 return builder.skip(line, "the row before is missing")
             }
-            append(bytes, isOpen)
+            append(bytes, isOpen, Self.verdict(line, data.upperBound))
         case .rest:
-            let end = line.bytes.firstIndex(of: UInt8(ascii: "|")) ?? line.bytes.count
+            let end = line.bytes[line.start...].firstIndex(of: UInt8(ascii: "|")) ?? line.bytes.count
             guard frame?.isOpen == true, let bytes = Self.bytes(line, line.start..<end) else { return }
-            append(bytes, end == line.bytes.count)
+            append(bytes, end == line.bytes.count, Self.verdict(line, end))
         }
     }
 
-    private mutating func append(_ bytes: LogBytes, _ isOpen: Bool) {
+    /// The column behind a bar: `ok`, `!!` or, of older programs, `!crc`; nothing where there is no checksum.
+    private static func verdict(_ line: LogLine, _ bar: Int) -> String {
+        String(line.text(from: bar + 1, to: bar + 8).prefix { $0 != "|" }).trimmed
+    }
+
+    private mutating func append(_ bytes: LogBytes, _ isOpen: Bool, _ verdict: String) {
+        frame?.verdict = verdict
         frame?.bytes.bytes += bytes.bytes
         frame?.bytes.lines += bytes.lines
         frame?.bytes.bits = bytes.bits
@@ -133,6 +143,13 @@ struct ProxmarkLog: LogForm {
         self.frame = nil
         if frame.bytes.isCut || frame.isOpen && frame.bytes.damage == nil && Self.plain(frame.bytes.bytes) == nil {
             frame.bytes.damage = frame.bytes.error(.wrongLength, "the row is cut")
+        } else if !isEncrypted, frame.bytes.damage == nil, Self.plain(frame.bytes.bytes) == nil {
+            if frame.verdict.hasPrefix("!") {
+                frame.bytes.damage = frame.bytes.error(.wrongLength, "its checksum is wrong")
+            } else if frame.verdict.isEmpty, frame.bytes.bytes.count >= 16 {
+                // Of a frame in several rows the last one says it.
+                frame.bytes.damage = frame.bytes.error(.wrongLength, "the row with its end is missing")
+            }
         }
         frame.bytes.isEnded = true
         guard frame.isTag else {
@@ -158,7 +175,8 @@ struct ProxmarkLog: LogForm {
         case 0x50 where bytes == [0x50, 0x00]:
             leave(into: &builder)
             builder.use(command.lines)
-        case 0x26 where bytes.count == 1, 0x52 where bytes.count == 1: builder.use(command.lines)
+        case 0x26 where bytes.count == 1, 0x52 where bytes.count == 1, 0xC2 where bytes.count == 1 && !isISODEP:
+            builder.use(command.lines)
         default: exchange(command, nil, into: &builder)
         }
     }
@@ -167,7 +185,7 @@ struct ProxmarkLog: LogForm {
         finishBlocks(into: &builder)
         present(into: &builder)
         builder.removed(from: nil, at: nil)
-        (isISODEP, lastBlock) = (false, nil)
+        (isISODEP, isEncrypted, lastBlock) = (false, false, nil)
     }
 
     private mutating func exchange(_ command: LogBytes, _ answer: LogBytes?, into builder: inout ConversionBuilder) {
@@ -176,6 +194,7 @@ struct ProxmarkLog: LogForm {
         let isWhole = command.damage == nil && answer?.damage == nil && answer != nil
         let lines = command.lines + (answer?.lines ?? [])
         let isLevel = [0x93, 0x95, 0x97].contains(sent.first)
+        let isRATS = sent.first == 0xE0 && sent.count == 2
         if isWhole, sent == [0x26] || sent == [0x52], said.count == 2 {
             leave(into: &builder)
             (atqa, uid, factLines) = ([said[1], said[0]], [], lines)
@@ -189,13 +208,18 @@ struct ProxmarkLog: LogForm {
             var values = [CardFacts.Value("sak", [sak]), .init("uid", uid)]
             if !atqa.isEmpty { values.insert(.init("atqa", atqa), at: 0) }
             facts = CardFacts(technology: .iso14443a, values: values)
-            (atqa, isISODEP) = ([], false)
-        } else if isWhole, sent.first == 0xE0, sent.count == 2, let length = said.first, Int(length) == said.count {
+            (atqa, isISODEP, isEncrypted) = ([], false, false)
+        } else if isWhole, isRATS, let length = said.first, Int(length) == said.count {
             if said.count > 1 { facts?.values.append(.init("ats", Array(said.dropFirst()))) }
             factLines += lines
             isISODEP = true
         } else if isWhole, isISODEP, sent.first.map({ $0 & 0xF0 == 0xD0 }) == true, said == [sent[0]] {
             factLines += lines
+        } else if !isWhole, !isISODEP, isLevel || [[0x26], [0x52]].contains(sent) || isRATS {
+            // How a card is found is no conversation with it.
+            let damage = command.damage ?? answer?.damage ?? command.error(.missingAnswer, "no card answers to this")
+            for bytes in [command, answer].compactMap(\.self) { builder.skip(bytes, damage) }
+            isISODEP = isRATS && answer != nil
         } else if isISODEP {
             present(into: &builder)
             block(command, answer, into: &builder)
@@ -209,6 +233,7 @@ struct ProxmarkLog: LogForm {
             // A tag acknowledges in four bits; older programs do not say so.
             if said.count == 1, answer?.bits == 8, said[0] < 0x10 { answer?.bits = 4 }
             if let answer { builder.answer(answer) }
+            isEncrypted = isEncrypted || [0x60, 0x61].contains(sent.first) && sent.count == 2 && said.count == 4
         }
     }
 

@@ -69,12 +69,18 @@ struct TranscriptLog: LogForm {
     private var calls: [Int: (name: String, code: UInt32, count: Int)] = [:]
     private var reader: String?
     private var spied: LogBytes?
+    /// The readers of an nfc-pcsc log of several, which may answer in any order.
+    private var channels: Set<String> = []
+    private var channel: String { channels.isEmpty ? "" : reader ?? "" }
+    /// The lines with the status words of the answers before them, and whether those end in them too.
+    private var statuses: [Int: Bool] = [:]
 
     init(_ lines: [LogLine]) {
         func has(_ text: StaticString) -> Bool { lines.contains { $0.contains(text) } }
         isExplained =
             lines.contains { line in
-                ["<"].contains(line.text(from: line.skippingSpaces(line.endOfStamp)).prefix(1)) && line.contains(" : ")
+                let start = line.skippingSpaces(line.endOfStamp)
+                return line.text(from: start).hasPrefix("<") && line.end(of: " : ", from: start) != nil
                     && LogBytes.hasPairs(line.bytes[...])
             } || has("Using given file: ") || has("Reading commands from STDIN")
         isBIBO = lines.contains { line in
@@ -84,6 +90,24 @@ struct TranscriptLog: LogForm {
         }
         hasTags = lines.contains { $0.contains("nfc.tag.") && $0.contains(">> ") }
         hasOpenSC = has("Outgoing APDU")
+        if has("<Buffer") {
+            let sent = Set(lines.compactMap { Self.name($0, "transmitting <Buffer") })
+            let isOfSeveral =
+                sent.count > 1 && sent == Set(lines.compactMap { Self.name($0, "response received <Buffer") })
+            channels = isOfSeveral ? sent : []
+        }
+        for (index, line) in lines.enumerated() where index > 0 && (line.contains("SW") || line.contains("Status")) {
+            guard let place = Self.word(line).flatMap({ Self.isStatus($0.name) ? $0.end : nil }) else { continue }
+            let status = LogBytes([(line, place..<line.bytes.count)], isAnswer: true, isFrame: false)
+            let before = lines[..<index].last { Self.word($0) != nil || LogBytes.continuation($0) == nil }
+            guard status.damage == nil, status.bytes.count == 2, LogBytes.hasStatus(status.bytes), let before,
+                let word = Self.word(before), Self.words[word.name] == .answer, !Self.isStatus(word.name)
+            else { continue }
+            let digits = lines[index - 1].text(from: 0).filter(\.isHexDigit).uppercased()
+            statuses[line.number] = digits.hasSuffix(status.bytes.hex)
+        }
+        let isRepeated = statuses.values.allSatisfy(\.self)
+        statuses = statuses.mapValues { _ in isRepeated }
         var call = (name: "", code: UInt32(0), count: 0)
         for line in lines {
             let words = line.text(from: line.start).lowercased().split(separator: " ")
@@ -137,17 +161,40 @@ struct TranscriptLog: LogForm {
                 isLevel: text.utf8CodeUnitCount == 3 && text.utf8Start[0] == text.utf8Start[1]
             )
         }
-        guard let colon = line.bytes[start...].prefix(16).firstIndex(of: UInt8(ascii: ":")),
-            let role = Self.words[line.text(from: start, to: colon).lowercased()]
-        else { return nil }
-        var found = mark(line, role, colon + 1, isLevel: false)
+        guard let (name, end) = Self.word(line, start) else { return nil }
+        if let isRepeated = statuses[line.number] {
+            return isRepeated ? .init(.repetition, from: end) : .init(.answer, .text(.status), from: end)
+        }
+        guard let role = Self.words[name] else { return nil }
+        var found = mark(line, role, end, isLevel: false)
         if hasOpenSC { found?.tag = .repetition }
         return found
     }
 
+    /// The word before a colon with which a line begins.
+    private static func word(_ line: LogLine, _ start: Int? = nil) -> (name: String, end: Int)? {
+        let start = start ?? line.endOfStamp
+        guard let colon = line.bytes[start...].prefix(16).firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        return (line.text(from: start, to: colon).lowercased(), colon + 1)
+    }
+
+    private static func isStatus(_ name: String) -> Bool {
+        ["sw", "sw1sw2", "sw1 sw2", "status", "status word"].contains(name)
+    }
+
+    /// nfc-pcsc: what stands before its words, if a line has them.
+    private static func name(_ line: LogLine, _ words: StaticString) -> String? {
+        line.end(of: words).map { end in
+            let name = line.text(from: line.endOfStamp, to: end - words.utf8CodeUnitCount)
+            return name.hasSuffix("transmit") ? String(name.dropLast(8)).trimmed : name
+        }
+    }
+
     private func mark(_ line: LogLine, _ role: Role, _ start: Int, isLevel: Bool) -> LogMark<Tag>? {
         let isAnswer = role == .answer || role == .frameAnswer
-        let (place, count) = Self.skippingNotes(line, start)
+        let (place, lengths) = Self.skippingNotes(line, start)
+        // Of a command the data are counted, not their length and Le.
+        let count = isAnswer ? lengths.map { $0.first + $0.second } : nil
         if isLevel, hasTags || line.contains("nfc.clf.transport") { return .init(.repetition, from: start) }
         let text = line.text(from: place).lowercased()
         if text.isEmpty { return .init(isAnswer ? .answer : .command, .text(role, count: count), from: place) }
@@ -183,15 +230,18 @@ struct TranscriptLog: LogForm {
     }
 
     /// GlobalPlatformPro and apdu4j: behind the protocol and the lengths in brackets, with the length that they say.
-    private static func skippingNotes(_ line: LogLine, _ start: Int) -> (place: Int, count: Int?) {
-        var (place, count) = (start, Int?.none)
+    private static func skippingNotes(_ line: LogLine, _ start: Int) -> (
+        place: Int, lengths: (first: Int, second: Int)?
+    ) {
+        var (place, lengths) = (start, (first: Int, second: Int)?.none)
         while place < line.bytes.count {
             let byte = line.bytes[place]
             if CaptureCursor.isSpace(byte) {
                 place += 1
             } else if byte == UInt8(ascii: "("), let end = line.bytes[place...].firstIndex(of: UInt8(ascii: ")")) {
-                let parts = line.text(from: place + 1, to: end).split(separator: "+").map { Int($0) }
-                if parts.count == 2, let first = parts[0], let second = parts[1] { count = count ?? first + second }
+                let parts = line.text(from: place + 1, to: end).split(separator: "+")
+                    .filter { $0.utf8.allSatisfy(CaptureCursor.isDigit) }.map(length)
+                if parts.count == 2 { lengths = lengths ?? (parts[0], parts[1]) }
                 place = end + 1
             } else if line.end(ofPrefix: "T=", at: place) != nil {
                 while place < line.bytes.count, !CaptureCursor.isSpace(line.bytes[place]) { place += 1 }
@@ -199,8 +249,12 @@ struct TranscriptLog: LogForm {
                 break
             }
         }
-        // Of a command the data are counted, not their length and Le.
-        return (place, line.contains("<<") ? count : nil)
+        return (place, lengths)
+    }
+
+    /// A number of bytes; more than an answer can have are too many.
+    private static func length(_ digits: some StringProtocol) -> Int {
+        min(Int(digits) ?? .max, ReaderLimits.responseLength + 1)
     }
 
     /// nfc-pcsc: Node.js shows fifty bytes of a buffer and says how many more there are.
@@ -208,18 +262,21 @@ struct TranscriptLog: LogForm {
         guard let place = line.end(of: "<Buffer") else { return nil }
         let isAnswer = line.contains("response received")
         guard isAnswer || line.contains("transmitting") else { return nil }
-        let end = line.bytes[place...].firstIndex(of: UInt8(ascii: ">"))
+        let role: Role = isAnswer ? .answer : .command
+        guard let end = line.bytes[place...].firstIndex(of: UInt8(ascii: ">")) else {
+            var mark = LogMark<Tag>(isAnswer ? .answer : .command, .text(role), from: place)
+            mark.isOpen = true
+            return mark
+        }
         let text = line.text(from: place, to: end)
         let dots = text.range(of: "...")
         let shown = text[..<(dots?.lowerBound ?? text.endIndex)].split(separator: " ").count
-        let more = dots.flatMap { Int(text[$0.upperBound...].filter(\.isNumber)) }
-        let stated = isAnswer ? end.flatMap { line.number(from: $0 + 1) } : nil
-        // A buffer without its end is cut.
-        let count = end == nil ? shown + 1 : stated ?? shown + (more ?? 0)
+        let more = dots.map { Self.length(text[$0.upperBound...].filter(\.isNumber)) }
+        let stated = isAnswer ? Int(line.text(from: end + 1)) : nil
         let cut = line.end(of: "...", from: place).map { $0 - 3 } ?? end
         return .init(
             isAnswer ? .answer : .command,
-            .text(isAnswer ? .answer : .command, count: count),
+            .text(role, count: stated ?? shown + (more ?? 0)),
             from: place,
             to: cut
         )
@@ -241,8 +298,9 @@ struct TranscriptLog: LogForm {
         if let place = line.end(of: "Received (SW1=0x"), let second = line.end(of: "SW2=0x") {
             let words = [place..<(place + 2), second..<(second + 2)].filter { $0.upperBound <= line.bytes.count }
             let status = LogBytes(words.map { (line, $0) }, isAnswer: false, isFrame: true)
-            let hasDump = line.text(from: second).hasSuffix(":")
-            guard status.damage == nil, status.bytes.count == 2, line.contains(")") else {
+            let rest = line.text(from: (line.end(of: ")", from: second) ?? second))
+            let hasDump = rest == ":"
+            guard status.damage == nil, status.bytes.count == 2, hasDump || rest.isEmpty else {
                 return .init(.answer, .text(.answer, count: 2), from: place, to: place + 2)
             }
             let tag: Tag = hasOpenSC ? .repetition : .answer
@@ -304,6 +362,13 @@ struct TranscriptLog: LogForm {
 
     mutating func take(_ tag: Tag, _ bytes: LogBytes, into builder: inout ConversionBuilder) {
         let line = bytes.line
+        if !channels.isEmpty {
+            let text = line.text(from: line.endOfStamp)
+            let waiting = channels.filter(builder.isWaiting)
+            reader =
+                channels.filter { !$0.isEmpty && text.hasPrefix($0) }.max { $0.count < $1.count }
+                ?? (waiting.count == 1 ? waiting.first : "")
+        }
         switch tag {
         case .command: command(bytes, into: &builder)
         case .answer: answer(bytes, into: &builder)
@@ -316,7 +381,7 @@ struct TranscriptLog: LogForm {
             guard bytes.damage == nil, (2...ReaderLimits.atrLength).contains(bytes.bytes.count) else {
                 return builder.skip(line, "this is no whole answer to reset")
             }
-            builder.fault(.reset, on: reader)
+            builder.fault(.reset, channel: channel, on: reader)
             if let place = line.end(of: "SCardConnect(\""), builder.soleReader == nil {
                 builder.soleReader = line.text(from: place, to: line.bytes[place...].firstIndex(of: UInt8(ascii: "\"")))
             }
@@ -327,7 +392,7 @@ struct TranscriptLog: LogForm {
             builder.use(bytes.lines)
         case .found: found(line, into: &builder)
         case .removed:
-            builder.fault(.removed, on: reader)
+            builder.fault(.removed, channel: channel, on: reader)
             builder.removed(from: reader, at: nil)
             builder.use([line])
         case .reader(let name):
@@ -356,6 +421,7 @@ struct TranscriptLog: LogForm {
     mutating func finish(into builder: inout ConversionBuilder) {
         if let spied { builder.answer(spied, on: reader) }
         builder.fault(.commError, on: reader)
+        for name in channels.sorted() { builder.fault(.commError, channel: name, on: name) }
     }
 
     private mutating func command(_ bytes: LogBytes, into builder: inout ConversionBuilder) {
@@ -372,11 +438,23 @@ struct TranscriptLog: LogForm {
             )
             bytes.carrier = .control(code ?? 0)
         } else if bytes.damage == nil, bytes.carrier == .apdu,
-            (1..<CaptureLimits.shortestCommand).contains(bytes.bytes.count)
+            // A command that begins as an APDU is cut.
+            (1..<CaptureLimits.shortestCommand).contains(bytes.bytes.count),
+            ![0x00, 0x80, 0xFF].contains(bytes.bytes[0])
         {
+            if bytes.bytes.count == 2, LogBytes.hasStatus(bytes.bytes) {
+                return builder.skip(bytes, .trailingText, "a status word is no command")
+            }
             bytes.carrier = .frame
         }
-        builder.command(bytes, on: reader)
+        // GlobalPlatformPro and apdu4j say how many data there are.
+        if bytes.damage == nil, let start = bytes.line.end(of: ">>"),
+            let data = Self.skippingNotes(bytes.line, start).lengths?.second,
+            (try? APDULayout(bytes.bytes))?.data.count != data
+        {
+            bytes.damage = bytes.error(.wrongLength, "the log says that the command has \(data) bytes of data")
+        }
+        builder.command(bytes, channel: channel, on: reader)
     }
 
     private mutating func answer(_ bytes: LogBytes, into builder: inout ConversionBuilder) {
@@ -388,7 +466,7 @@ struct TranscriptLog: LogForm {
         let call = calls[line.number]
         if call != nil { return spied = bytes }
         let time = line.end(of: "@ ").flatMap { CaptureTime.duration(line.text(from: $0).utf8.map { $0 }[...]) }
-        builder.answer(bytes, on: reader, at: time)
+        builder.answer(bytes, channel: channel, on: reader, at: time)
     }
 
     private func fault(_ fault: Capture.Fault?, _ line: LogLine, _ start: Int, into builder: inout ConversionBuilder) {
@@ -398,11 +476,11 @@ struct TranscriptLog: LogForm {
             fault = Capture.Fault(rawValue: word)
             if fault == nil { builder.skip(line, "'\(word)' is no fault") }
         }
-        guard builder.isWaiting() else {
+        guard builder.isWaiting(channel) else {
             return builder.skip(line, CaptureConversion.noConversation)
         }
         let time = line.end(of: "@ ").flatMap { CaptureTime.duration(line.text(from: $0).utf8.map { $0 }[...]) }
-        builder.fault(fault ?? .commError, on: reader, at: time)
+        builder.fault(fault ?? .commError, channel: channel, on: reader, at: time)
         builder.use([line])
     }
 

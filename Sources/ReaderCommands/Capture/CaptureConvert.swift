@@ -19,10 +19,10 @@ struct CaptureConvert: ReportingCommand {
               transcript  commands and answers behind marks such as '>' and '<': scriptor, gscriptor, opensc-tool, \
             pyscard, apdu4j, GlobalPlatformPro, 'readerctl apdu', people
 
-            Colours, times and names before the lines, the marks of a mail, UTF-16 and lines that were broken do no harm. \
+            Colours, times, levels and names before the lines, the marks of a mail, UTF-16 and lines that were broken do no harm. \
             Where an answer is missing, damaged or cut, its command has a fault ('!') and the rest is read. Each line that \
-            is not in the capture is named on standard error with the reason; a log without any conversation is refused \
-            (exit code 65). What cards said is kept as it is: redact it before it is given away.
+            is not in the capture is named on standard error with the reason; a log without any conversation, or without an \
+            exchange though it shows bytes, is refused (exit code 65). What cards said is kept as it is: redact it before it is given away.
 
             EXAMPLES
               readerctl capture convert --from pcscd pcscd.log -o desk.capture
@@ -43,7 +43,7 @@ struct CaptureConvert: ReportingCommand {
     }
 
     @OptionGroup var output: OutputOptions
-    @Option(name: .customLong("from"), help: "The form of the log; 'auto' finds out.")
+    @Option(name: .customLong("from"), help: .init("The form of the log; 'auto' finds out.", valueName: "form"))
     var source: Source = .auto
     @Option(
         name: [.customShort("o"), .customLong("output")],
@@ -112,13 +112,16 @@ struct CaptureConvert: ReportingCommand {
 
     /// The lines of each reason: `lines 1-3, 7`.
     private static func grouped(_ skipped: [CaptureConversion.SkippedLines]) -> [(String, String)] {
-        var reasons: [String] = []
-        for range in skipped where !reasons.contains(range.reason) { reasons.append(range.reason) }
+        var (reasons, places): ([String], [String: [String]]) = ([], [:])
+        for range in skipped {
+            if places[range.reason] == nil { reasons.append(range.reason) }
+            places[range.reason, default: []].append(
+                range.first == range.last ? "\(range.first)" : "\(range.first)-\(range.last)"
+            )
+        }
         return reasons.map { reason in
-            let ranges = skipped.filter { $0.reason == reason }
-            let words = ranges.map { $0.first == $0.last ? "\($0.first)" : "\($0.first)-\($0.last)" }
-            let isOne = ranges.count == 1 && ranges[0].first == ranges[0].last
-            return (reason, (isOne ? "line " : "lines ") + words.joined(separator: ", "))
+            let words = places[reason, default: []].joined(separator: ", ")
+            return (reason, (words.contains { $0 == "," || $0 == "-" } ? "lines " : "line ") + words)
         }
     }
 }
