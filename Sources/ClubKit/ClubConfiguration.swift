@@ -24,7 +24,8 @@ public struct ClubConfiguration: Sendable {
     public var visitsLeftWarning = 2
 
     /// The time for which visits are kept. Older ones are removed when the club opens and once a day after that;
-    /// members keep their totals (see ``Club/pruneVisits(before:by:)``). `nil`, the default, keeps them for ever.
+    /// members keep their totals (see ``Club/pruneVisits(before:by:)``). For a week after the clock leapt by more than a
+    /// year none are. `nil`, the default, keeps them for ever.
     public var visitRetention: Duration?
 
     /// The key that hides the identifiers of members and cards in the store, if set when the store is created. Such a
