@@ -49,27 +49,30 @@ public enum TagReader {
         guard atr.isContactless else {
             var tag = Type4Tag(channel, limits: limits)
             let content = try tag.readNDEF()
-            guard !tag.files.knowsSelect else { return content }
-            do throws(TagError) {
-                return try readType2(over: channel, limits)
-            } catch {
-                guard case .notAsked(_, _, let status?) = error, status.refusesCommand else { throw error }
-                return content
-            }
+            guard !tag.files.knowsSelect, !atr.isOfLowFrequency else { return content }
+            return try readType2(over: channel, limits, orElse: content)
         }
         guard let card = atr.storageCard, card.mayBeType2 else { return .absent(nil) }
         return try readType2(over: channel, limits)
     }
 
     /// Reads a card as a Type 2 tag of which it is not known whether it is one.
+    ///
+    /// - Parameter content: what it is where pages are refused too, once a first question was; but for a status word that
+    ///   says only that it went wrong.
     private static func readType2(
         over channel: any CardChannel,
-        _ limits: NDEFLimits
+        _ limits: NDEFLimits,
+        orElse content: TagContent? = nil
     ) throws(TagError) -> TagContent {
+        var tag = Type2Tag(channel, limits: limits)
         do throws(TagError) {
-            var tag = Type2Tag(channel, limits: limits)
             return try tag.readNDEF()
         } catch {
+            guard tag.memory.header.isEmpty else { throw error }
+            let wentWrong = error.status.map { [0x63, 0x64, 0x65].contains($0.sw1) } ?? false
+            let isAnswer = error.isRefusal || error.isUnusable || error.isSilence(inFrames: false)
+            if let content, isAnswer, !wentWrong { return content }
             throw error.isRefusal ? .notAsked(.type2, attempt: error.attempt, status: error.status) : error
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClubKit
+import Foundation
 import Synchronization
 import ToolSupport
 
@@ -49,10 +50,11 @@ struct Check: DatabaseCommand {
         }
         let findings: [IntegrityFinding]
         var members = 0
+        var ahead: Date?
         do {
-            (findings, members) = try await database.withClub { club in
+            (findings, members, ahead) = try await database.withClub { club in
                 let findings = try await club.check()
-                return (findings, (try? await club.memberCount()) ?? 0)
+                return (findings, (try? await club.memberCount()) ?? 0, try? await club.recordsAhead())
             }
         } catch let error as ClubError where error.kind == .corrupt || error.code?.name == "SQLITE_NOTADB" {
             // So damaged that it cannot even be opened.
@@ -60,6 +62,14 @@ struct Check: DatabaseCommand {
         }
         for finding in findings { try out.result(finding, text: Self.text(finding)) }
         if findings.isEmpty { out.message("The database is clean: \(Count.text(members, "member")).") }
+        if let day = ahead?.formatted(.iso8601.year().month().day()) {
+            out.message(
+                """
+                There are records of \(day), of when the clock of a kiosk was ahead: until then other kiosks take in nothing \
+                that is recorded here. Set the clock, and merge again from that day on.
+                """
+            )
+        }
         if findings.contains(where: { $0.severity == .error }) {
             out.message("'clubctl check --repair' puts right what can be put right.")
             throw ToolExit.failure

@@ -105,6 +105,12 @@ extension Club {
         return last.map { $0 > now.addingTimeInterval(86_400) } == true ? .beforeLatestVisit : nil
     }
 
+    /// The day of records that a kiosk made while its clock was ahead; `nil` if there are none. Until then other kiosks
+    /// refuse what is recorded here.
+    package func recordsAhead() async throws(ClubError) -> Date? {
+        try await openStore("compare the records with the clock").recordsAhead()
+    }
+
     /// The time of the latest tap in the store, counted or not; `nil` if there is none.
     public func lastEventDate() async throws(ClubError) -> Date? {
         try await openStore("find the latest tap").lastEventDate()

@@ -220,7 +220,10 @@ package struct PassOptions: ParsableArguments, Sendable {
     @Option(
         name: .customLong("passes"),
         help: ArgumentHelp(
-            "Read the passes that this configuration names: wallets of phones, tags that sign.",
+            """
+            Read the passes that this configuration names: wallets of phones, tags that sign. It also says whether a card's \
+            own number counts where its message could not be asked for (uidDespite).
+            """,
             discussion: """
                 JSON; Documentation/passes.md shows it. A file with a key must be readable by its owner alone. What was presented \
                 before is remembered by a kiosk in its database, elsewhere and in replays until the command ends.

@@ -331,8 +331,17 @@ import TestSupport
             // WRITE: the chip keeps the acknowledgement
             ([("40 01 A2 04 01 02 03 04", "41 00")], ">> A2 04 01 02 03 04\n<< 0A/4"),
             ([("40 01 C1 04 01 00 00 00", "41 00")], ">> C1 04 01 00 00 00\n<< 0A/4"),
+            // and does MIFARE Classic's authentication, of which it says that it succeeded
+            (
+                [("40 01 60 04 FF FF FF FF FF FF 13 5C 7E 90", "41 00")],
+                ">> 60 04 FF FF FF FF FF FF 13 5C 7E 90\n<< 0A/4"
+            ),
+            (
+                [("40 01 61 04 FF FF FF FF FF FF 13 5C 7E 90", "41 14")],
+                ">> 61 04 FF FF FF FF FF FF 13 5C 7E 90\n! comm-error"
+            ),
             // what else has no answer in the log has none in the capture
-            ([("40 01 60 04 FF FF FF FF FF FF 13 5C 7E 90", "41 00")], ""), ([("40 01 1A 00", "41 00")], ""),
+            ([("40 01 60 04", "41 00")], ""), ([("40 01 1A 00", "41 00")], ""),
             ([("40 01 50 00", "41 00")], ">> 50 00\n! timeout"),
             ([("40 01 30 04", "41 01")], ">> 30 04\n! timeout"), ([("40 01 30 04", "41 13")], ">> 30 04\n! comm-error"),
             ([("40 01 30 04", "41 80 00 03 14")], ">> 30 04\n! comm-error"),

@@ -292,7 +292,7 @@ struct LogDamage: Sendable, CustomStringConvertible {
 
     private static let blanks = String(repeating: " ", count: 43)
 
-    @Test(arguments: [
+    private static let troubles: [(log: String, said: [String])] = [
         // explanations that look like bytes
         ("Using given file: a\n> 00 C0 00 00 00\n< 61 10 : DE AD BE EF are available\n", ["00C0000000 6110"]),
         // a refused command, a reset, a reset that failed
@@ -408,6 +408,53 @@ struct LogDamage: Sendable, CustomStringConvertible {
             "> FF CA 00 00 00\n< 04 61 10 SW=9000\n> FF CA 00 00 00\n< 04 61 10 (SW1=90 SW2=00)\n> FF CA 00 00 00\n< 04 90 00 (SW: 0x9000)\n> FF CA 00 00 00\n< 04 61 10 SW=9G00\n",
             ["FFCA000000 0461109000", "FFCA000000 0461109000", "FFCA000000 049000", "FFCA000000 !comm-error"]
         ),
+        // in brackets, behind a `#`
+        (
+            "> FF CA 00 00 00\n< 04 5A 61 10 (9000)\n> FF CA 01 00 00\n< 04 5A 61 10 # 0x9000\n> FF CA 02 00 00\n< 04 5A 61 10 (90 00 OK)\n> FF CA 03 00 00\n< 04 61 08 status=OK (0x9000)\n> FF CA 04 00 00\n< 04 5A 90 00 (9000)\n> FF CA 05 00 00\n< 04 5A 61 10 (9000 bytes)\n",
+            [
+                "FFCA000000 045A61109000", "FFCA010000 045A61109000", "FFCA020000 045A61109000",
+                "FFCA030000 0461089000", "FFCA040000 045A9000", "FFCA050000 045A6110",
+            ]
+        ),
+        // which the log's other lines say again; which are apart, though data end so
+        (
+            "Command: FF CA 00 00 00\nResponse: 04 5A 2B 61 90 00\nSW: 90 00\nCommand: 00 B0 00 00 02\nResponse: 00 0F 90 00\nSW: 90 00\nCommand: 00 B0 00 00 10\nResponse: 00 0F 20 00 61 00\nSW: 90 00\n",
+            ["FFCA000000 045A2B619000", "00B0000002 000F9000", "00B0000010 !comm-error"]
+        ),
+        (
+            "Command: 00 B0 00 00 04\nResponse: 01 02 90 00\nSW: 90 00\nCommand: 00 B0 00 00 02\nResponse: 61 5A\nSW: 90 00\nCommand: 00 B0 00 00 02\nResponse: 00 0F\nSW: 90 00\n",
+            ["00B0000004 010290009000", "00B0000002 615A9000", "00B0000002 000F9000"]
+        ),
+        // printed once more, unless so many were asked for
+        (
+            "> FF CA 00 00 00\n< 04 5A 2B 61 90 00\n90 00\n> 00 A4 04 00 01 A0\n< 90 00\n9000\n> 00 A4 04 00 01 A1\n< 6A 82\n6A 82\n> 00 B0 00 00 04\n< 01 02 90 00\n90 00\n> FF CA 01 00 00\n< 04 5A 90 00\n04 5A 90 00\n",
+            [
+                "FFCA000000 045A2B619000", "00A4040001A0 9000", "00A4040001A1 6A82", "00B0000004 010290009000",
+                "FFCA010000 045A9000",
+            ]
+        ),
+        ("> 00 B0 00 00 00\n< 00 0F 20 00 3B 00 34 04 06 E1 04 0B 90 00\n90 00\n", ["00B0000000 !comm-error"]),
+        // with an error no data go, unless so many were asked for
+        (
+            "> 00 B0 00 00 00\n< D1 01 11 55 04 63 6C 75 62\n> 00 B0 00 00 00\n< D1 01 11 55 04 65 6F\n> 00 B0 00 00 02\n< 01 02 6A 82\n> 00 B0 00 00 00\n< 01 02 62 82\n",
+            ["00B0000000 !comm-error", "00B0000000 !comm-error", "00B0000002 01026A82", "00B0000000 01026282"]
+        ),
+        // notes that say that bytes are missing, and some that do not
+        (
+            "> FF CA 00 00 00\n< 04 5A 61 10 [16 bytes removed]\n> FF CA 00 00 00\n< 04 5A 61 10 # ...\n> FF CA 00 00 00\n< 04 5A 61 10 // \"...\"\n> FF CA 00 00 00\n< 04 5A 61 10 (rest censored)\n> FF CA 00 00 00\n< 04 5A 61 10 (continued)\n",
+            Array(repeating: "FFCA000000 !comm-error", count: 5)
+        ),
+        (
+            "> FF CA 00 00 00\n< 04 5A 90 00 [4 bytes]\n> 00 A4 04 00 01 A0\n< 90 00 (command executed)\n> 00 A4 04 00 01 A0\n< 61 10 (fetch it, to be continued)\n",
+            ["FFCA000000 045A9000", "00A4040001A0 9000", "00A4040001A0 6110"]
+        ),
+        // native DESFire commands count no data
+        (
+            "> 90 5A 00 00 03 01 02 03 00\n< 91 00\n> BD 01 00 00 00 20 00 00 # read\n< 00 01 02 03 91 00\n> 3D 01 00 00 00 05 00 00 61 62 63 64 65\n< 91 00\n> BD 01 00 00\n00 20 00 00\n< 91 00\n",
+            [
+                "905A00000301020300 9100", "BD01000000200000 000102039100", "3D010000000500006162636465 9100",
+            ]
+        ),
         // buffers in several lines
         (
             "transmitting <Buffer 00 d6 00 5c 04 60\n11 22 3\n3>\n60\nresponse received <Buffer 90 00>\n",
@@ -421,6 +468,23 @@ struct LogDamage: Sendable, CustomStringConvertible {
         (
             "Beginning script execution...\n\nSending: 00 A4 04 00 0C A0 00 00 03 97 00 43 49 44 32 01 00 \n00 \nReceived: 6F 00 84 07 A0 00 00 00 03 10 10 11 12 13 14 90 00 \n16 17 18 61 10 \nNormal processing.\n",
             ["00A404000CA00000039700434944320100" + "00 6F008407A0000000031010111213149000161718" + "6110"]
+        ),
+        // rows of other lengths: Le decides; another program's rows of seventeen, of which one was cut
+        (
+            "Sending: FF CA 00 00 00\nReceived: 04 5A 2B 61 10 22 80 90 00\nSending: 00 B0 00 00 20\nReceived: 00 0F 20 00 3B 00 34 04 06 E1 04 0B DF 00 FF 00\n61 62 63 64 65 66 67 68 69 6A 6B 6C 6D 6E 6F 70\n90 00\nSending: 00 B0 00 20 10\nReceived: 00 0F 20 00 3B 00 34 04\n06 E1 04 0B DF 00 FF 00\n90 00\n",
+            [
+                "FFCA000000 045A2B611022809000",
+                "00B0000020 000F20003B00340406E1040BDF00FF006162636465666768696A6B6C6D6E6F709000",
+                "00B0002010 000F20003B00340406E1040BDF00FF009000",
+            ]
+        ),
+        (
+            "> 00 B0 00 00 10\n< 00 0F 20 00 3B 00 34 04\n06 E1 04 0B DF 00 FF 00\n90 00 : OK\n> 00 B0 00 10 00\n< 00 0F 20 00 3B 00 34 04\n06 E1 04 0B DF 00 FF 00\n90 00 : OK\n",
+            ["00B0000010 000F20003B00340406E1040BDF00FF009000", "00B0001000 !comm-error"]
+        ),
+        (
+            "Sending: 00 B0 00 00 00\nReceived: 00 0F 20 00 3B 00 34 04 06 E1 04 0B DF 00 FF 00 01\n02 90 00\nSending: 00 B0 00 00 00\nReceived: 00 0F 20 00 3B 00 34 04 06 E1 04 0B DF 00\n02 90 00\n",
+            ["00B0000000 000F20003B00340406E1040BDF00FF0001029000", "00B0000000 !comm-error"]
         ),
         // lines that were broken at any width
         ("> FF B0 00 04 08\n< 01 03 61 34\n03 15 62 90 00\n", ["FFB0000408 !comm-error"]),
@@ -453,6 +517,10 @@ struct LogDamage: Sendable, CustomStringConvertible {
             ), ["00B0000000 !comm-error"]
         ),
         (
+            "Sending: 00 A4 04 00 01 A0\nReceived (SW1=0x6A, SW2=0x82)\nbe ac\nSending: 00 CA 01 00 00\nReceived (SW1=0x90, SW2=0x00):\n41 42 ab AB\n",
+            ["00A4040001A0 6A82", "00CA010000 !comm-error"]
+        ),
+        (
             "Sending: 00 B0 00 00 00\nReceived (SW1=0x90, SW2=0x00)\n41 42 AB\nSending: 00 B0 00 00 00\nReceived (SW1=0x90, SW2=0x00):41 42 AB\n",
             ["00B0000000 !comm-error", "00B0000000 !comm-error"]
         ),
@@ -462,6 +530,14 @@ struct LogDamage: Sendable, CustomStringConvertible {
             ["FFCA000000 !comm-error", "00A40400 !comm-error", "00C0000000 9000"]
         ),
         ("> 00 A4 04 00\n> 00 A4 04 01\n< 90 00\n< 90 00\n", ["00A40400 !comm-error", "00A40401 9000"]),
+        // one without an answer, and an answer too many, when they took turns again
+        (
+            "> FF CA 00 00 00\n> 00 A4 04 00 01 A0\n< 90 00\n> 00 B0 00 00 02\n< 00 0F 90 00\n> 00 B0 00 02 02\n< 61 02\n< 20 00 90 00\n> 00 B0 00 04 02\n< 34 04 90 00\n",
+            [
+                "FFCA000000 !comm-error", "00A4040001A0 9000", "00B0000002 000F9000", "00B0000202 6102",
+                "00B0000402 34049000",
+            ]
+        ),
         (
             "00000001 APDU: 00 B0 00 00 02\n00000001 APDU: 00 B0 01 00 02\n00000001 SW: 01 02 90 00\n00000001 APDU: 00 B0 02 00 02\n00000001 SW: 03 04 90 00\n00000001 SW: 05 06 90 00\n",
             ["00B0000002 !comm-error", "00B0010002 !comm-error", "00B0020002 !comm-error"]
@@ -470,8 +546,9 @@ struct LogDamage: Sendable, CustomStringConvertible {
             "ACS A  transmitting <Buffer ff ca 00 00 00> 12\nACS B  transmitting <Buffer ff ca 01 00 00> 12\nACS A  response received <Buffer 04 5a 90 00>\nACS B  response received <Buffer 6a 81>\n",
             ["FFCA000000 045A9000", "FFCA010000 6A81"]
         ),
-    ])
-    func readsTrouble(log: String, said: [String]) throws {
+    ]
+
+    @Test(arguments: troubles) func readsTrouble(log: String, said: [String]) throws {
         let conversion = try CaptureConversion(Array(log.utf8))
         #expect(LogSample.said(conversion.capture) == said)
     }

@@ -410,7 +410,7 @@ struct LogSample: Sendable, CustomStringConvertible {
                 head + [0, 0], head + [1, UInt8(data.count)] + data,
                 head + [2, UInt8(data.count)] + data + [0],
             ][random.below(3)]
-            return (command, bytes(random.below(46)) + [[0x90, 0x00], [0x61, 0x10], [0x6A, 0x82]][random.below(3)])
+            return (command, bytes(random.below(46)) + [[0x90, 0x00], [0x61, 0x10], [0x62, 0x82]][random.below(3)])
         }
         let said = pairs.map { $0.0.hex + " " + $0.1.hex }
         let text = pairs.flatMap { lines($0.0, $0.1) }.joined(separator: "\n") + "\n"

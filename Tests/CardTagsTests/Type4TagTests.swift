@@ -285,11 +285,20 @@ import TestSupport
         #expect(readType4(over: channel).error?.status?.rawValue.bytes == bytes(status))
     }
 
-    @Test func applicationWithoutFiles() throws {
+    /// `later` is the answer to the forms behind the first one, which calls the file missing.
+    @Test(
+        arguments: [
+            ("6A82", true), ("6700", true), ("6A86", true), ("6B00", true), ("6D00", true), ("6E00", true),
+            ("6985", false), ("6300", false), ("6F00", false),
+        ]
+    )
+    func applicationWithoutFiles(_ later: String, _ isMissing: Bool) {
         let channel = AnsweringChannel { command throws(ReaderError) in
-            command[2] == 0x04 ? [0x90, 0x00] : [0x6A, 0x82]
+            command[2] == 0x04 ? [0x90, 0x00] : command[3] == 0x0C ? [0x6A, 0x82] : bytes(later)
         }
-        #expect(try readType4(over: channel).get() == TagContent(type: .type4, ndef: .absent))
+        let result = readType4(over: channel)
+        #expect(result.content == (isMissing ? TagContent(type: .type4, ndef: .absent) : nil))
+        if !isMissing { #expect(result.error?.status?.rawValue.bytes == bytes(later)) }
     }
 
     @Test(arguments: [

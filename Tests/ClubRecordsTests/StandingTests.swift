@@ -18,12 +18,12 @@ import Testing
         (
             .active,
             "active|Active|is active|isActive|member_active|enabled|aktiv|Aktiv|Mitglied aktiv|有效|激活|نشط|"
-                + "Access granted|Zutritt erlaubt|User active"
+                + "Access granted|Zutritt erlaubt"
         ),
         (
             .status,
             "status|Status|membership status|Membership-Status|memberStatus|Mitgliedsstatus|状态|会员状态|الحالة|حالة العضوية|"
-                + "Vertragsstatus|Contract status|Ticket status"
+                + "Vertragsstatus|Contract status"
         ),
         (
             .expires,
@@ -68,7 +68,10 @@ import Testing
             "birthday", "since", "member since", "membership", "member", "visits", "block of flats", "weekend", "", "-",
             "1",
             "block", "Sessions 2025", "Sessions 25", "Restbesuche (2024)", "Credits (EUR)", "Card (deposit)",
-            "Number of cards", "Number of sessions", "expires in", "(", ")(", "[]",
+            "Number of cards", "Number of sessions", "expires in", "(", ")(", "[]", "Active (newsletter)",
+            "Valid until (passport)", "Pass active", "Ticket status", "Date of card",
+            "Blocked (email)", "Expires (locker)", "有效(邮箱)", "Pass status", "User status", "passend", "تاريخ البطاقة",
+            "Inactive 2025",
             "vorname", "Mitgliedsnummer", "memberId", "passId", "会员", "姓名", "اسم", "location", "tagged at", "friend",
         ]
     )
@@ -78,11 +81,14 @@ import Testing
         (.status, "Statut|Estado|Stato|Marital status"),
         (
             .expires,
-            "Fin|Scadenza|Vencimiento|Valable jusqu'au|Cancelled (on)|Terminated|Kündigung|gekündigt am|Paid until when|"
+            "Fin|Scadenza|Exp 2025|Ended on|Last day of membership|Paid through date|Vencimiento|Valable jusqu'au|Cancelled (on)|Terminated|Kündigung|gekündigt am|Paid until when|"
                 + "10er-Karte gültig bis|cancelledOn"
         ),
-        (.blocked, "Bloqué|Block|Kein Zutritt|Congelado|Archived|Deleted|blocked_reason_text"),
-        (.active, "Actif|Access level"),
+        (
+            .blocked,
+            "Bloqué|Block|Inactive 2025|Inaktiv 2025|Disabled since|Locked by|Ban reason|Blacklist|黑名單|退会日期|Blocked (email)|Kein Zutritt|Congelado|Archived|Deleted|blocked_reason_text"
+        ),
+        (.active, "Actif|Pass active"),
         (
             .visitsLeft,
             "Visits remaining (of 10)|Séances restantes|Restguthaben|Visits left (10-pack)|Sessions 2025|剩余次数（次）|Number of sessions"
@@ -101,7 +107,9 @@ import Testing
     func resemblesNothing() {
         let names = """
             userId|numVisits|timeStampOfLastVisit|memberId|passId|phone|email|level|town|address|Geburtstag|birthday|Wochenende|
-            gender|first name|company|weekend|interests|angelegt|Membership|expires|notes|$tags|visits|Landkreis|scholarship
+            gender|Accessories|Access code|Restaurant|Restrictions|Restschuld|Invalid email|Validated by|Cancellation policy|
+            Kündigungsfrist|Postcard|Scorecard|Chipmunk|Speisekarte|卡路里|Wohnblock|Blockflöte|Archive no|Freezer|禁忌|封面|Paid total|
+            first name|company|weekend|interests|angelegt|Membership|expires|notes|$tags|visits|Landkreis|scholarship
             """
         for name in names.split(whereSeparator: { "|\n".contains($0) }) {
             #expect(StandingColumn.resembled(by: String(name)) == nil, "\(name)")
@@ -115,13 +123,18 @@ import Testing
         let mapped = ["Bloqué=blocked", "visits=numVisits", "Letzter Besuch=timeStampOfLastVisit"]
         #expect(notes.count == 4)
         for (note, map) in zip(notes, mapped + ["Valable jusqu'au=expires"]) {
-            #expect(note.contains("--map \"\(map)\""), "\(note)")
+            #expect(
+                note.contains(
+                    ColumnPlan.option(String(map.split(separator: "=")[0]), String(map.split(separator: "=")[1]))
+                ),
+                "\(note)"
+            )
         }
         let list = #"[{"userId":"U1","numVisits":2,"visits":3,"Statut":"Actif"},{"userId":"U2","Statut":"x"}]"#
         #expect(try UserListReaderTests.read(list).reader.notes.count { $0.contains("Statut=status") } == 1)
         let own = [ColumnMapping(column: "Statut", field: "Statut")]
         #expect(try UserListReaderTests.read(list, mappings: own).reader.notes == [])
-        #expect(ColumnPlan.option("a\"$`\\b'c", "d") == #"--map "a\"\$\`\\b'c=d""#)
+        #expect(ColumnPlan.option("a\"$!`\\b'c", "d") == #"--map 'a"$!`\b'\''c=d'"#)
     }
 
     @Test("Each name is in one row of the table")
@@ -395,7 +408,8 @@ import Testing
     func kept() {
         for (text, kept, isNoted) in [
             ("17.05.2001", "2001-05-17", false), ("0001-01-01", nil, true), ("01.01.1900", nil, true),
-            ("soon", "soon", true), ("13-05", "05-13", true), ("05-13", "05-13", false),
+            ("soon", "soon", true), ("-", nil, true), ("0000-00-00", nil, true), ("13-05", "05-13", true),
+            ("05-13", "05-13", false),
             ("2999-05-17", "2999-05-17", true),
         ] {
             let result = BirthdayText.kept(.string(text), in: "born", order: nil)
@@ -403,11 +417,25 @@ import Testing
         }
     }
 
+    @Test("The club's own form stays what it is, whatever the order, and is said where days come first")
+    func ownForm() {
+        for (text, order, isNoted) in [
+            ("05-06", DateOrder.dayMonthYear, true), ("05-06", .monthDayYear, false), ("05-13", .dayMonthYear, false),
+            ("2001-05-06", .dayMonthYear, false), ("05-06", nil, false),
+        ] {
+            let result = BirthdayText.kept(.string(text), in: "born", order: order)
+            #expect(
+                result.value == .string(text) && (result.note != nil) == isNoted,
+                "\(text) \(String(describing: order))"
+            )
+        }
+    }
+
     @Test("The order decides between two days")
     func ordered() {
         #expect((try? BirthdayText.normalised("05/06/2001", order: .dayMonthYear).get()) == "2001-06-05")
         #expect((try? BirthdayText.normalised("05/06/2001", order: .monthDayYear).get()) == "2001-05-06")
-        for (text, kept) in [("05-06", "06-05"), ("13-05", "05-13"), ("05-13", "05-13"), ("0001-05-06", "05-06")] {
+        for (text, kept) in [("05-06", "05-06"), ("13-05", "05-13"), ("05-13", "05-13"), ("0001-05-06", "05-06")] {
             #expect((try? BirthdayText.normalised(text, order: .dayMonthYear).get()) == kept, "\(text)")
         }
     }

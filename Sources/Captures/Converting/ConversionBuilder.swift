@@ -19,8 +19,10 @@ struct ConversionBuilder {
     var emptiness: String?
     /// The commands that wait for an answer, by the thread or the program that sent them.
     private var pending: [String: LogBytes] = [:]
-    /// Where commands were sent while others waited: how many of these have no answer yet, and what was answered since.
-    private var overtaken: [String: (count: Int, answered: [(card: Int, exchange: Int, said: LogBytes)])] = [:]
+    /// Where commands were sent while others waited: how many of these have no answer yet, how many commands in a row came
+    /// behind an answer since, and what was answered.
+    private var overtaken: [String: (count: Int, turns: Int, answered: [(card: Int, exchange: Int, said: LogBytes)])] =
+        [:]
     private var used: Set<Int> = []
     private var reasons: [Int: CaptureError] = [:]
 
@@ -127,7 +129,14 @@ struct ConversionBuilder {
 
     /// A command. One before it that has no answer is left with a fault, unless answers to both turn up.
     mutating func command(_ bytes: LogBytes, channel: String = "", on name: String? = nil, at time: Duration? = nil) {
-        if isWaiting(channel) { overtaken[channel, default: (0, [])].count += 1 }
+        if isWaiting(channel) {
+            let others = overtaken[channel] ?? (0, 0, [])
+            overtaken[channel] = (others.count + 1, 0, others.answered)
+        } else {
+            overtaken[channel]?.turns += 1
+            // Commands and answers take turns again: the answers that are missing do not come any more.
+            if overtaken[channel]?.turns == 2 { overtaken[channel] = nil }
+        }
         fault(.commError, channel: channel, on: name, at: time)
         pending[channel] = bytes
     }
@@ -186,7 +195,7 @@ struct ConversionBuilder {
             others.answered = []
         }
         skip(said, .unexpectedAnswer, reason)
-        others.count -= 1
+        (others.count, others.turns) = (others.count - 1, 0)
         overtaken[channel] = others.count > 0 ? others : nil
     }
 
@@ -292,11 +301,22 @@ extension LogBytes {
             choice.check(for: command)
             return choice
         }
-        let all = checked(self)
-        guard !ends.isEmpty, command.carrier == .apdu else { return all }
         let expected = (try? APDULayout(command.bytes))?.expectedLength
+        var all = self
+        if isShort, damage == nil, bytes.count - 2 != expected {
+            all.damage = error(.missingBytes, "a line of the answer is cut")
+        }
+        all = checked(all)
+        guard !ends.isEmpty, command.carrier == .apdu else { return all }
         if let expected, let end = ends.first(where: { $0.count - 2 == expected }) { return checked(prefix(end)) }
         if all.damage == nil, bytes.count - 2 == expected { return all }
+        // The status word, or all of it, stands there once more; a long line of data may have been broken there.
+        let (first, again) = (bytes[..<ends[0].count], bytes[ends[0].count...])
+        if damage == nil, again.elementsEqual(first.suffix(2)) || again.elementsEqual(first),
+            ends[0].count < 12 * ends[0].lines
+        {
+            return checked(prefix(ends[0]))
+        }
         let isSure = ends[0].count == 2 || bytes[..<ends[0].count].suffix(2) == [0x90, 0x00]
         if all.damage != nil, ends.count == 1, isSure { return checked(prefix(ends[0])) }
         var unclear = all
@@ -334,7 +354,11 @@ extension LogBytes {
         }
         let expected = (try? APDULayout(command.bytes))?.expectedLength
         let known: [[UInt8]] = [[0x90, 0x00], [0x91, 0x00], [0x91, 0xAF], [0x62, 0x82]]
-        if isCut, bytes.count > 2, !known.contains(status) {
+        let isError = (0x64...0x6F).contains(status[0]) && status[0] != 0x6C
+        if isError, !isEnded, bytes.count > 2, bytes.count - 2 != expected {
+            // ISO/IEC 7816-4, 5.6
+            damage = error(.wrongLength, "the answer ends in \(status.hex), which no data go with: its end is missing")
+        } else if isCut, bytes.count > 2, !known.contains(status) {
             damage = error(.wrongLength, "the log ends within the answer")
         } else if mayGoOn, let expected, bytes.count - 2 < expected {
             damage = error(.wrongLength, "the log ends where lines of the answer may be missing")

@@ -301,6 +301,11 @@ struct LibNFCLog: LogForm {
     /// signing, and MIFARE Classic's values. HALT has no answer; to other commands there is one that is not shown.
     private static let acknowledged: Set<UInt8> = [0xA0, 0xA2, 0xA5, 0xA6, 0xA9, 0xAC, 0xB0, 0xC0, 0xC1, 0xC2]
 
+    /// MIFARE Classic's authentication: block, key and identifier. The chip does it, and says whether it succeeded.
+    private static func isAuthentication(_ command: [UInt8]) -> Bool {
+        command.count == 12 && [0x60, 0x61].contains(command[0])
+    }
+
     /// InDataExchange: the chip does the protocol.
     private mutating func exchange(
         _ sent: [UInt8],
@@ -322,7 +327,8 @@ struct LibNFCLog: LogForm {
         }
         let isAPDU = target?.isISODEP == true && command.count >= CaptureLimits.shortestCommand
         let isTypeA = target.map { !$0.isISODEP && [.iso14443a, nil].contains($0.facts.technology) } ?? false
-        let isAcknowledged = isTypeA && data.isEmpty && Self.acknowledged.contains(command[0])
+        let isKnown = Self.acknowledged.contains(command[0]) || Self.isAuthentication(command)
+        let isAcknowledged = isTypeA && data.isEmpty && isKnown
         // With bit 7 a node's address, for which libnfc never asks, would stand before the data.
         let isGood = status & 0xBF == 0
         if isGood, data.isEmpty, !isAPDU, !isAcknowledged, command != [0x50, 0x00], let said = answered {

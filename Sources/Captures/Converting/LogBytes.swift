@@ -25,6 +25,8 @@ struct LogBytes {
     var mayGoOn = false
     /// Where else they may end, if the last lines are none of them after all: so many bytes, on so many lines.
     var ends: [(count: Int, lines: Int)] = []
+    /// Whether a line of theirs is shorter than the program makes them.
+    var isShort = false
 
     var line: LogLine { lines[0] }
     var isCut: Bool { !isEnded && lines.last?.isCut == true }
@@ -46,9 +48,9 @@ struct LogBytes {
     /// Reads bytes in the ways in which they are written: with or without spaces, colons, commas, dashes and `0x`.
     ///
     /// What is in round brackets, behind a `#` or an `@`, or behind a colon and a space ends them, as does a word that is
-    /// none; one that says that bytes are left out is a damage, and `SW=9000` behind an answer is its end. A single digit
-    /// is a damage but at the end of an answer, where older versions of pyscard write `90 00` as `90 0`. Frames may end in
-    /// an incomplete byte, `0A/4`. A line may begin with the place of its first byte, `0010:`.
+    /// none; one that says that bytes are left out is a damage, and `SW=9000` or `(9000)` behind an answer is its end. A
+    /// single digit is a damage but at the end of an answer, where older versions of pyscard write `90 00` as `90 0`.
+    /// Frames may end in an incomplete byte, `0A/4`. A line may begin with the place of its first byte, `0010:`.
     ///
     /// - Parameter before: how many bytes stand before these.
     init(_ segments: [(line: LogLine, range: Range<Int>)], isAnswer: Bool, isFrame: Bool, before: Int = 0) {
@@ -107,7 +109,11 @@ struct LogBytes {
             while end < text.count, !isSeparator(end), text[end] != UInt8(ascii: "(") { end += 1 }
             let word = text[index..<end]
             let isHex = word.allSatisfy { CaptureCursor.digit($0) != nil }
-            if isNote || !bytes.isEmpty && Self.isProse(word) && !Self.hasPairs(text[end...]) {
+            // `[16 bytes removed]`
+            let isCount =
+                bytes.count > 1 && word.allSatisfy(CaptureCursor.isDigit)
+                && text[end...].drop(while: CaptureCursor.isSpace).prefix(4).map { $0 | 0x20 } == Array("byte".utf8)
+            if isNote || isCount || !bytes.isEmpty && Self.isProse(word) && !Self.hasPairs(text[end...]) {
                 isEnded = true
                 if isColon { break }
                 let note = String(decoding: text[index...].prefix(80), as: UTF8.self).lowercased()
@@ -195,9 +201,15 @@ struct LogBytes {
 
     /// Whether a command says that it has more data than there are; those that show a PIN have some always.
     static func lacksData(_ command: [UInt8]) -> Bool {
+        guard isISO(command) else { return false }
         if command.count == 5, command[4] > 0, [0x20, 0x24, 0x2C].contains(command[1] & 0xFE) { return true }
         do throws(APDUError) { _ = try APDULayout(command) } catch { return error.code == .dataTruncated }
         return false
+    }
+
+    /// Whether a command is an APDU by its class: those that native DESFire sends count nothing.
+    static func isISO(_ command: [UInt8]) -> Bool {
+        command.first.map { $0 < 0x10 || (0x80...0x8F).contains($0) || [0x90, 0xA0, 0xFF].contains($0) } ?? false
     }
 
     private static func isPairs(_ word: ArraySlice<UInt8>) -> Bool {
@@ -213,15 +225,23 @@ struct LogBytes {
         return word.contains(where: CaptureCursor.isDigit) ? isOther && others > 1 : others > 1 || isOther
     }
 
-    /// Whether a note says that it stands for bytes: by dots, a row of `X`, or words.
+    /// Whether a note says that bytes are missing: by dots, a row of `X`, or words.
     private static func leavesOut(_ note: String, isStatus: Bool) -> Bool {
-        let text = note.drop { " ([{<-".contains($0) }
-        let word = text.prefix { !" )]}>,;".contains($0) }
-        if word.utf8.count > 2, word.allSatisfy({ "x*#?._…•●█■░▒▓".contains($0) }) { return true }
-        let words = text.drop { "+ ".contains($0) || $0.isNumber }
-        return ["snip", "trunc", "omit", "hidden", "redact", "masked", "cut"].contains { words.hasPrefix($0) }
-            // `61 10 (more bytes …)` explains.
-            || !isStatus && words.hasPrefix("more byte")
+        let text = note.drop { " ([{<-/\"'“„‘`".contains($0) }
+        for text in [text, text.drop { "# ".contains($0) }.drop { " ([{<-/\"'“„‘`".contains($0) }] {
+            let word = text.prefix { !" )]}>,;\"'”“’`".contains($0) }
+            if word.utf8.count > 2, word.allSatisfy({ "x*#?._…•●█■░▒▓".contains($0) }) { return true }
+        }
+        // At the beginnings of words: `executed` and `fetch` say nothing of that.
+        let stems = ["snip", "trunc", "omit", "remov", "hidden", "redact", "mask", "censor", "anonym"]
+        let words = note.split { !$0.isLetter }
+        if words.contains(where: { word in word == "cut" || word == "etc" || stems.contains { word.hasPrefix($0) } }) {
+            return true
+        }
+        // `61 10 (more bytes …)` explains.
+        return !isStatus
+            && (words.contains { $0 == "continued" || $0 == "continues" }
+                || text.drop { "+ ".contains($0) || $0.isNumber }.hasPrefix("more byte"))
     }
 
     /// The status word that a note names, none if it cannot be read, or `nil` if the note is about something else.
@@ -229,6 +249,14 @@ struct LogBytes {
         let word =
             #/[(\[{<|, ]*(?:sw|status(?: ?word)?)[12]{0,2}(?:sw2)?\W*(?:0x)?([0-9a-f]{2})\W*(?:sw2)?\W*(?:0x)?([0-9a-f]{2})\b/#
         if let found = note.prefixMatch(of: word) { return try? Hex.decode(String(found.1 + found.2)) }
+        // In brackets or behind a `#` it needs no name.
+        let plain =
+            #/(?:(?:sw|status)[^(0-9]{0,16}\(|[(#\/{<])[(#\/ ]*(?:0x)?([0-9a-f]{2}) ?(?:0x)?([0-9a-f]{2})\b(?! ?(?:[0-9a-f]{2}\b|bytes?\b|[mµu]?s\b))/#
+        if let found = note.prefixMatch(of: plain), let status = try? Hex.decode(String(found.1 + found.2)),
+            isStatus(status[0])
+        {
+            return status
+        }
         return note.prefixMatch(of: #/[(\[{<|, ]*sw[12]{0,2} ?[=:] ?\S*[0-9]/#) == nil ? nil : []
     }
 

@@ -52,11 +52,18 @@ extension LogForm {
         var form = Self(lines)
         // Programs that break their lines behind sixteen or seventeen bytes show no more of an answer in any.
         let isGScriptor = lines.contains { $0.contains("Beginning script execution") }
-        let isBroken = !lines.contains { line in
-            guard let mark = form.mark(line), case .text(.answer, _) = mark.layout else { return false }
-            return LogSpan(mark, line).bytes(isLast: false).bytes.count > 17
+        func count(_ line: LogLine) -> Int {
+            guard let mark = form.mark(line), case .text(.answer, _) = mark.layout else { return 0 }
+            return LogSpan(mark, line).bytes(isLast: false).bytes.count
         }
-        let isSeventeen = isGScriptor || isBroken && lines.contains { $0.contains("Received: ") }
+        let isBroken = !lines.contains { count($0) > 17 }
+        func hasRow(_ index: Int) -> Bool {
+            guard lines[index].contains("Received: "), count(lines[index]) == 17 else { return false }
+            let following = lines[(index + 1)...].prefix(3)
+            let next = following.first { form.mark($0) != nil || LogBytes.continuation($0) != nil }
+            return next.map { form.mark($0) == nil } == true
+        }
+        let isSeventeen = isGScriptor || isBroken && lines.indices.contains(where: hasRow)
         let breaks = LogBreaks(rows: isSeventeen ? 17...17 : isBroken ? 16...17 : nil, lines)
         var open: LogSpan<Tag>?
         func close(_ isLast: Bool = false) {
@@ -239,8 +246,13 @@ struct LogSpan<Tag> {
     mutating func spoil(with line: LogLine) {
         guard case .dump(let total, let suffix, _) = mark.layout, total ?? 0 == 0, !suffix.isEmpty else { return }
         let words = line.bytes[line.start...].split(whereSeparator: CaptureCursor.isSpace).filter { $0.count == 2 }
-        let isFirst = words.first?.startIndex == line.skippingSpaces(line.start)
-        guard words.count(where: { $0.contains { CaptureCursor.digit($0) != nil } }) > (isFirst ? 0 : 1) else { return }
+        func isDigit(_ byte: UInt8) -> Bool { CaptureCursor.digit(byte) != nil }
+        let first = words.first?.contains(where: isDigit) == true ? words.first?.startIndex : nil
+        let pairs = words.count { $0.allSatisfy(isDigit) }
+        // Prose has words of two letters, `be`, too.
+        guard words.contains(where: { $0.contains(where: CaptureCursor.isDigit) }),
+            first == line.skippingSpaces(line.start) || pairs > 1 && words.count - pairs < 2
+        else { return }
         dumpDamage = dumpDamage ?? line.error(.invalidHex, at: line.start, "a row of the dump cannot be read")
         said.lines.append(line)
     }
@@ -313,7 +325,9 @@ struct LogSpan<Tag> {
     /// Takes the status word of an answer.
     mutating func end(with line: LogLine, from place: Int) -> Bool {
         guard role == .answer, !isInterrupted else { return false }
-        said.bytes += LogBytes([(line, place..<line.bytes.count)], isAnswer: true, isFrame: false).bytes
+        let status = LogBytes([(line, place..<line.bytes.count)], isAnswer: true, isFrame: false).bytes
+        if said.bytes.suffix(2) == status[...] { said.ends = [(said.bytes.count, said.lines.count)] }
+        said.bytes += status
         said.lines.append(line)
         (said.isEnded, ends) = (true, [])
         return true
@@ -334,7 +348,7 @@ struct LogSpan<Tag> {
                         end.count < bytes.bytes.count && !rows.contains(end.count - start)
                     })
                 {
-                    bytes.damage = bytes.error(.missingBytes, "a line of the answer is cut")
+                    bytes.isShort = true
                 }
             } else if role == .command, !ends.isEmpty, bytes.damage == nil {
                 // Lines behind a command are none of it if it is whole without.
@@ -342,7 +356,7 @@ struct LogSpan<Tag> {
                 if LogBytes.lacksData(bytes.bytes) {
                     bytes.damage = bytes.error(.missingBytes, "the command says that it has more data")
                 } else if !isWhole(bytes.bytes.count) {
-                    if let end = ends.last(where: { isWhole($0.count) }) {
+                    if LogBytes.isISO(bytes.bytes), let end = ends.last(where: { isWhole($0.count) }) {
                         bytes = bytes.prefix((end.count, end.lines))
                     } else {
                         bytes.damage = bytes.error(.wrongLength, "the command has more bytes than it says")

@@ -72,8 +72,10 @@ struct TranscriptLog: LogForm {
     /// The readers of an nfc-pcsc log of several, which may answer in any order.
     private var channels: Set<String> = []
     private var channel: String { channels.isEmpty ? "" : reader ?? "" }
-    /// The lines with the status words of the answers before them, and whether those end in them too.
+    /// The lines with the status words of the answers before them, and whether they only say their ends again.
     private var statuses: [Int: Bool] = [:]
+    /// The answers that end otherwise than the status word behind them says, in a log where that says the end again.
+    private var contradicted: Set<Int> = []
 
     init(_ lines: [LogLine]) {
         func has(_ text: StaticString) -> Bool { lines.contains { $0.contains(text) } }
@@ -96,6 +98,7 @@ struct TranscriptLog: LogForm {
                 sent.count > 1 && sent == Set(lines.compactMap { Self.name($0, "response received <Buffer") })
             channels = isOfSeveral ? sent : []
         }
+        var answers: [(line: Int, isSame: Bool)] = []
         for (index, line) in lines.enumerated() where index > 0 && (line.contains("SW") || line.contains("Status")) {
             guard let place = Self.word(line).flatMap({ Self.isStatus($0.name) ? $0.end : nil }) else { continue }
             let status = LogBytes([(line, place..<line.bytes.count)], isAnswer: true, isFrame: false)
@@ -103,11 +106,17 @@ struct TranscriptLog: LogForm {
             guard status.damage == nil, status.bytes.count == 2, LogBytes.hasStatus(status.bytes), let before,
                 let word = Self.word(before), Self.words[word.name] == .answer, !Self.isStatus(word.name)
             else { continue }
-            let digits = lines[index - 1].text(from: 0).filter(\.isHexDigit).uppercased()
-            statuses[line.number] = digits.hasSuffix(status.bytes.hex)
+            let previous = lines[index - 1]
+            let start = Self.word(previous)?.end ?? min(previous.start, previous.bytes.count)
+            let end = LogBytes([(previous, start..<previous.bytes.count)], isAnswer: true, isFrame: false).bytes
+            let isSame = end.suffix(2) == status.bytes[...]
+            statuses[line.number] = isSame
+            if !end.isEmpty { answers.append((before.number, isSame)) }
         }
-        let isRepeated = statuses.values.allSatisfy(\.self)
-        statuses = statuses.mapValues { _ in isRepeated }
+        // Where most lines say the end of an answer again, another has lost its end; else Le decides.
+        let isRepeated = answers.count(where: \.isSame) * 2 >= answers.count
+        statuses = statuses.mapValues { isRepeated && $0 }
+        if isRepeated { contradicted = Set(answers.filter { !$0.isSame }.map(\.line)) }
         var call = (name: "", code: UInt32(0), count: 0)
         for line in lines {
             let words = line.text(from: line.start).lowercased().split(separator: " ")
@@ -462,6 +471,9 @@ struct TranscriptLog: LogForm {
         let line = bytes.line
         if isExplained, !bytes.isEnded, bytes.carrier == .apdu, bytes.damage == nil, line.contains("<") {
             bytes.damage = bytes.error(.wrongLength, "the line with the end of the answer is missing")
+        }
+        if contradicted.contains(line.number), bytes.damage == nil {
+            bytes.damage = bytes.error(.wrongLength, "the status word behind this is not its end, as it is elsewhere")
         }
         let call = calls[line.number]
         if call != nil { return spied = bytes }

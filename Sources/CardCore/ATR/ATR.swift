@@ -160,18 +160,30 @@ extension ATR {
     /// form in which readers report contactless cards.
     package var isOfContacts: Bool {
         !isContactless && StorageCard(historicalBytes: historicalBytes) == nil
-            && !Self.otherContactless.contains { start in
-                bytes.count >= start.count && zip(start, bytes).allSatisfy { $0 == nil || $0 == $1 }
-            }
+            && !begins(as: Self.otherContactless) && !isOfLowFrequency
     }
 
-    /// How answers to reset begin that readers of before PC/SC 2, and those of 125 kHz, make up for contactless cards, as the
-    /// public list of pcsc-tools has them; `nil` stands for any byte.
+    /// Whether it is one that readers of 125 kHz make up, for cards that hold a number and nothing else.
+    package var isOfLowFrequency: Bool { begins(as: Self.lowFrequency) }
+
+    private func begins(as starts: [[UInt8?]]) -> Bool {
+        starts.contains { start in
+            bytes.count >= start.count && zip(start, bytes).allSatisfy { $0 == nil || $0 == $1 }
+        }
+    }
+
+    /// How answers to reset begin that readers of before PC/SC 2 make up for contactless cards, as the public list of
+    /// pcsc-tools has them; `nil` stands for any byte.
     private static let otherContactless: [[UInt8?]] = [
         [0x3B, 0x04, 0x41, 0x11], [0x3B, 0x09, 0x41, 0x04, 0x11], [0x3B, 0x0F, 0xFF, 0xC1],
         [0x3B, nil, 0x91, 0x00, 0xFF, 0x91, 0x81, 0x71], [0x3B, 0x9F, 0x11, 0x81, 0x11, 0x3D],
+        [0x3B, 0x88, 0x01, 0x00, 0x03],
+    ]
+
+    /// The same of readers of 125 kHz (HID Prox).
+    private static let lowFrequency: [[UInt8?]] = [
         [0x3B, 0x05, 0x00], [0x3B, 0x06, 0x00], [0x3B, 0x06, 0x01], [0x3B, 0x06, 0x02], [0x3B, 0x06, 0x04],
-        [0x3B, 0x06, 0x14], [0x3B, 0x88, 0x01, 0x00, 0x03],
+        [0x3B, 0x06, 0x14],
     ]
 
     /// The details of a storage card, or `nil` if the ATR is not a storage card's.

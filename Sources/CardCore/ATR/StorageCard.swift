@@ -45,7 +45,12 @@ extension StorageCard {
     }
 
     /// Whether the card may be of Type 2 for all that the reader tells: it names no product, and no technology but type A.
-    package var mayBeType2: Bool { isUnnamed && (technology ?? .iso14443a) == .iso14443a }
+    ///
+    /// Memory cards with contacts (standards 0D to 10) and cards of low frequency (40) are other kinds.
+    package var mayBeType2: Bool {
+        let isOther = (0x0D...0x10).contains(standard) || standard == 0x40
+        return isUnnamed && (technology == .iso14443a || technology == nil && !isOther)
+    }
 
     /// Whether the reader names no product.
     private var isUnnamed: Bool { nameCode == 0xFFA0 || name == nil && sak == nil }

@@ -8,7 +8,10 @@ package enum Charset {
     ///
     /// A byte order mark counts before the name and is no part of the text. Without a name it is UTF-8, or UTF-16 whose
     /// first characters show it.
-    package static func decode(_ bytes: [UInt8], as name: String?) -> String? {
+    ///
+    /// - Parameter isFile: whether programs' own characters are taken for text: those of control, such as a tab within a
+    ///   cell, and Apple's mark.
+    package static func decode(_ bytes: [UInt8], as name: String?, isFile: Bool = false) -> String? {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return utf8(bytes.dropFirst(3)) }
         let key = name.map(key)
         if key.map(wide.contains) ?? true, let encoding = wideEncoding(bytes, key) { return wideText(bytes, encoding) }
@@ -16,8 +19,8 @@ package enum Charset {
         // In UTF-7 letters of ASCII stand for others too.
         if key.contains("utf7") { return nil }
         if bytes.allSatisfy({ $0 < 0x80 && $0 != 0x1B && $0 != 0x7E }) { return utf8(bytes[...]) }
-        if eucJP.contains(key) { return shiftJIS(ofEUC: bytes).flatMap { legacy($0, 0x420) } }
-        return numbers[key].flatMap { legacy(bytes, $0) }
+        if eucJP.contains(key) { return shiftJIS(ofEUC: bytes).flatMap { legacy($0, 0x420, isFile) } }
+        return numbers[key].flatMap { legacy(bytes, $0, isFile) }
     }
 
     /// Whether a name is that of UTF-16 or UTF-32, in which no byte is a character by itself.
@@ -53,7 +56,8 @@ package enum Charset {
     // MARK: Unicode
 
     private static let plain: Set = [
-        "utf8", "unicode11utf8", "unicode20utf8", "utf8mb4", "usascii", "ascii", "us", "iso646us", "ansix341968", "",
+        "utf8", "unicode11utf8", "unicode20utf8", "utf8mb4", "utf8sig", "65001", "cp65001", "usascii", "ascii", "us",
+        "iso646us", "ansix341968", "",
     ]
     private static let wide: Set = [
         "utf16", "utf16be", "utf16le", "utf32", "utf32be", "utf32le", "ucs2", "iso10646ucs2", "ucs4", "iso10646ucs4",
@@ -125,13 +129,14 @@ package enum Charset {
     }()
 
     /// Foundation takes some bytes that stand for nothing, as characters for private use or for control: no text.
-    private static func legacy(_ bytes: [UInt8], _ number: UInt) -> String? {
+    private static func legacy(_ bytes: [UInt8], _ number: UInt, _ isFile: Bool) -> String? {
         let encoding = String.Encoding(
             rawValue: number == 0x820 ? String.Encoding.iso2022JP.rawValue : 1 << 31 | number
         )
         guard let text = String(data: Data(bytes), encoding: encoding) else { return nil }
         let isText = text.unicodeScalars.allSatisfy {
-            switch $0.properties.generalCategory {
+            if isFile, $0.value < 0x20 || $0.value == 0xF8FF { return true }
+            return switch $0.properties.generalCategory {
             case .control: "\t\n\r".unicodeScalars.contains($0)
             case .privateUse, .unassigned, .surrogate: false
             default: $0 != "\u{FFFD}"

@@ -37,8 +37,9 @@ struct ClassicSector: Hashable {
 
     // MARK: Of sector 0
 
-    /// Whether the card has a directory (DA), and its version.
-    var directoryVersion: Int? { purpose & 0x80 != 0 ? Int(purpose & 0x03) : nil }
+    /// The version of the directory, if there is one (DA). With any of bits 5 to 2, which are reserved, the byte is something
+    /// else, such as `FF` in place of the factory's `69`.
+    var directoryVersion: Int? { purpose & 0xBC == 0x80 ? Int(purpose & 0x03) : nil }
 
     // MARK: Of NDEF sectors
 

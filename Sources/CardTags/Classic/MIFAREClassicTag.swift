@@ -49,7 +49,7 @@ public struct MIFAREClassicTag: NDEFTag {
         }
         let first = try memory.link.read(1) + memory.link.read(2)
         // Sector 0 may be marked before anything is in it.
-        guard first.contains(where: { $0 != 0 }) else { return nil }
+        guard Set(first) != [0x00], Set(first) != [0xFF] else { return nil }
         var second: [UInt8]?
         // Without its second half the directory is that of the first sectors.
         if version == 2, (size?.sectors ?? 40) > 16, try memory.link.authenticate(16, .a, keys.readingKeys(16)) {

@@ -6,8 +6,8 @@ import CardCore
 /// kind is known by its identifier, one of the second is nobody. This is the one table for it, and Documentation/cards.md
 /// shows it: every question that decides is in it. Its status words are looked up here, but for those of ``pages`` and of
 /// what comes after a tag was seen, which are told by the kind of error (``TagError/outcome``). Outside of it is what decides
-/// nothing when it is refused: the identifier (`FF CA`), SpringCard's word on the kind of tag (`FF CA F1 01`), the service
-/// that a reader wants to be selected (`FF A4`), the size of blocks; and what a phone's wallet is asked.
+/// nothing when it is refused: the identifier (`FF CA`), SpringCard's word on the kind of tag (`FF CA F1 01`), the size of
+/// blocks; and what a phone's wallet is asked.
 package enum MessageQuestion: CaseIterable, Sendable {
     case kind, application, container, pages, block, frames, key, directory, message
 
@@ -30,11 +30,14 @@ package enum MessageQuestion: CaseIterable, Sendable {
         case .pages:
             (
                 "Type 2; as such storage cards without a known name, of type A or of no stated technology, and cards with a "
-                    + "contact card's answer to reset that know no SELECT (`6D00`, `6E00`)",
+                    + "contact card's answer to reset that know no SELECT (`6D00`, `6E00`), but for those of 125 kHz",
                 "`FF B0`, or READ in frames: pages 0 to 3"
             )
         case .block:
-            ("Types 1, 3 and 5, by the reader", "`FF B0`: the first block, of Type 5 with lengths 4, 8 and 16")
+            (
+                "Types 1, 3 and 5, by the reader",
+                "`FF B0`: the first block, of Type 5 with lengths 4, 8 and 16, of Type 3 also after `FF A4`"
+            )
         case .frames:
             (
                 "Types 1, 3 and 5, in their own frames, where `FF B0` did not read",
@@ -99,7 +102,10 @@ package enum MessageQuestion: CaseIterable, Sendable {
         case .kind:
             [
                 .words("an answer to reset that cannot be read, or none", means: .notAsked),
-                .words("a kind without a mapping, such as memory cards of type B or NFC-DEP", means: .absent),
+                .words(
+                    "a kind without a mapping, such as memory cards of type B, cards of 125 kHz or NFC-DEP",
+                    means: .absent
+                ),
             ]
         case .application:
             [
@@ -114,14 +120,16 @@ package enum MessageQuestion: CaseIterable, Sendable {
             ]
         case .container:
             [
-                .status(0x9000, means: .present), .status(0x6A82, words: "to P2 `00`", means: .absent),
+                .status(0x9000, means: .present),
+                .status(0x6A82, words: "to P2 `00`; to `0C` if no other form is taken", means: .absent),
                 .status(0x6982, means: .protected), .other("any other, when no form is left to try", means: .corrupt),
             ]
         case .pages:
             [
                 .words("no `E1` in page 3", means: .absent),
                 .words(
-                    "by a card with a contact card's answer to reset, if the command is not known either (`6D00`, `6A81` …)",
+                    "by a card with a contact card's answer to reset: any refusal but `63xx` to `65xx`, an answer without a "
+                        + "page, or silence (`6F01`, `6F1B`)",
                     means: .absent
                 ),
                 .words("refused otherwise by a card that is not known to be of Type 2", means: .notAsked),
@@ -130,7 +138,7 @@ package enum MessageQuestion: CaseIterable, Sendable {
         case .block:
             [
                 .words("a block that is none of a tag's", means: .absent),
-                .status(0x6982, 0x6A82, words: "if the reader carries no frames", means: .absent),
+                .status(0x6982, 0x6A82, words: "if the reader carries no frames; or `6A82` to `FF A4`", means: .absent),
                 .link("if the reader carries no frames"),
                 .other("any other, as `6300`, if the reader carries no frames", means: .notAsked),
             ]
@@ -142,7 +150,8 @@ package enum MessageQuestion: CaseIterable, Sendable {
         case .key: [.status(0x9000, means: .present), .other("any other", means: .notAsked)]
         case .directory:
             [
-                .words("no directory, or one without a message", means: .absent), .status(0x9000, means: .present),
+                .words("no directory, a blank one (all `00` or all `FF`), or one without a message", means: .absent),
+                .status(0x9000, means: .present),
                 .status(
                     0x6300,
                     0x6982,
@@ -152,7 +161,8 @@ package enum MessageQuestion: CaseIterable, Sendable {
                     words: "or silence to a frame: the key is not the card's",
                     means: .absent
                 ),
-                .link(), .other("any other; a block of the directory that is not read", means: .notAsked),
+                .link(), .words("any other directory that fails its checksum", means: .corrupt),
+                .other("any other; a block of the directory that is not read", means: .notAsked),
             ]
         case .message:
             [

@@ -180,7 +180,8 @@ extension TagError {
         case .refused: "Present the card again; if it happens each time, record it with 'readerctl record'."
         case .protected: "Use a tag whose message may be read freely, or remove its password."
         case .corrupt: "Write the tag anew; it may have left the reader while it was being written."
-        case .notAsked: "Use another reader or another card; the card's own number does not stand in for its message."
+        case .notAsked:
+            "Use another reader or card; or let the card's own number count: uidDespite in Documentation/passes.md."
         case .unsupportedVersion: "Use a tag that was formatted for NDEF."
         case .tooLong: "Write a shorter message, or allow longer ones."
         case .tooLarge: "Nothing was changed. Write a shorter message, or use a larger tag."

@@ -63,7 +63,12 @@ struct Type3Link {
                 refusal = error
             }
             // Some readers require the service to be selected first.
-            if try select(Type3Link.readService) {
+            let status = try select(Type3Link.readService)
+            // The service is not on the card.
+            if status == .fileNotFound {
+                refusal = .protected(attempt: "select the service that reads", status: status)
+            }
+            if status.isSuccess {
                 do throws(TagError) {
                     return try read(0, count: 1)
                 } catch {
@@ -104,14 +109,12 @@ struct Type3Link {
         return true
     }
 
-    private mutating func select(_ service: UInt16) throws(TagError) -> Bool {
+    private mutating func select(_ service: UInt16) throws(TagError) -> StatusWord {
         let data = [UInt8(service & 0xFF), UInt8(service >> 8)]
-        guard try link.send(CommandAPDU(trusted: 0xFF, Instruction.select, 0x00, 0x01, data), asIs: true).isSuccess
-        else {
-            return false
-        }
-        selectedService = service
-        return true
+        let command = CommandAPDU(trusted: 0xFF, Instruction.select, 0x00, 0x01, data)
+        let status = try link.send(command, asIs: true).statusWord
+        if status.isSuccess { selectedService = service }
+        return status
     }
 
     // MARK: Blocks
@@ -159,7 +162,7 @@ struct Type3Link {
                 _ = try command(0x08, Type3Link.writeService, many, list, data, attempt: attempt)
             } else {
                 if let selectedService, selectedService != Type3Link.writeService {
-                    guard try select(Type3Link.writeService) else {
+                    guard try select(Type3Link.writeService).isSuccess else {
                         throw .unsupported(.type3, attempt: "select the service that writes")
                     }
                 }

@@ -89,6 +89,8 @@ package struct Type4Files {
         let name = CommandAPDU.select(fileID: file)
         let forms: [(p2: UInt8, length: Int?)] = [(0x0C, nil), (0x00, nil), (0x00, 256)]
         var status = StatusWord.success
+        // Some cards call a file missing that is to be selected without an answer; it is if they take no other form.
+        var isMissing = false
         for (p2, length) in forms.dropFirst(selectsWithoutAnswer ? 0 : 1) {
             status = try link.send(CommandAPDU(trusted: name.cla, name.ins, name.p1, p2, name.data, length)).statusWord
             switch MessageQuestion.container.meaning(of: status) {
@@ -97,10 +99,13 @@ package struct Type4Files {
                 return true
             case .absent where p2 == 0x00: return false
             case .protected: throw .protected(attempt: attempt, status: status)
-            // Another form may be taken: some cards call a file missing that is to be selected without an answer.
-            case .absent, .corrupt, .notAsked, .unsupported, .failed: break
+            case .absent: isMissing = true
+            // Another form may be taken.
+            case .corrupt, .notAsked, .unsupported, .failed:
+                isMissing = isMissing && (Type4Files.isOfTheForm(status) || Type4Files.isUnknown(status))
             }
         }
+        if isMissing { return false }
         throw .refused(attempt: attempt, status: status)
     }
 

@@ -91,17 +91,29 @@ struct Type5Memory: TagMemory {
             let bytes = try link.read(0, length: length, attempt: attempt)
             guard bytes.count >= 4 else { throw StorageLink.broken("read block 0", "\(bytes.count) bytes") }
             // One that gives several blocks at once cannot be asked for each.
-            if length > 4 {
-                let next = try link.read(1, length: length, attempt: attempt)
-                if [4, 8].contains(where: { $0 < length && next.starts(with: bytes.dropFirst($0)) }) {
-                    throw .refused(attempt: attempt, status: .wrongLength)
-                }
+            if length > 4, [0xE1, 0xE2].contains(bytes[0]), try goesOn(bytes, attempt) {
+                throw .refused(attempt: attempt, status: .wrongLength)
             }
             if length > 4 || bytes.count == 8 { unit = bytes.count }
             return bytes
         } catch {
             guard error.status == .memoryChanged || error.status == .wrongLength, length < 16 else { throw error }
             return try readFirstThroughReader(length: length * 2)
+        }
+    }
+
+    /// Whether block 1 begins with the end of what was read of block 0; with bytes that are all alike it shows nothing.
+    private func goesOn(_ bytes: [UInt8], _ attempt: String) throws(TagError) -> Bool {
+        let next: [UInt8]
+        do throws(TagError) {
+            next = try link.read(1, length: bytes.count, attempt: attempt)
+        } catch {
+            guard error.isRefusal else { throw error }
+            return false
+        }
+        return [4, 8].contains { start in
+            let end = bytes.dropFirst(start)
+            return Set(end).count > 1 && next.starts(with: end)
         }
     }
 

@@ -40,9 +40,8 @@ struct MemberLine: Encodable, Sendable {
             ("last visit", LocalTime.lastVisit(of: member)),
         ]
         for (name, value) in member.fields.sorted(by: { $0.key < $1.key }) {
-            // From a time when a field could have such a name, or one that only looks so.
-            let isMistakable =
-                (StandingColumn.named(name) ?? .resembled(by: name)) != nil || rows.contains { $0.0 == name }
+            // From a time when a field could have such a name.
+            let isMistakable = StandingColumn.named(name) != nil || rows.contains { $0.0 == name }
             rows.append((isMistakable ? "own field '\(name)', without effect" : name, value.cellText ?? "-"))
         }
         if let reason = details.blocked { rows.append(("blocked", reason.isEmpty ? "yes" : reason)) }

@@ -17,7 +17,7 @@ struct Export: ClubCommand {
             change (zeros in front, long numbers, dates, formulas), which an import takes away again.
 
             JSON keys (not with '-'): file, format, members, rows, bytes, columns, emptyColumns (those that \
-            were asked for and that no member has).
+            were asked for and that no member has, or only a .clubkit file).
 
             EXAMPLES
               clubctl export --type csv members.csv
@@ -38,7 +38,10 @@ struct Export: ClubCommand {
         transform: { $0.split(separator: ",").map(String.init) }
     )
     var columns: [String]?
-    @Option(name: .customLong("for"), help: "The program for which a CSV file is made.")
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("The program for which a CSV file is made.", valueName: "program")
+    )
     var program: Program?
     @Option(
         help: ArgumentHelp(
@@ -75,7 +78,8 @@ struct Export: ClubCommand {
     }
 
     private var format: TransferFormat? {
-        type ?? TransferFormat(pathExtension: (file as NSString).pathExtension) ?? (program == nil ? nil : .csv)
+        let end = (file as NSString).pathExtension
+        return type ?? TransferFormat(pathExtension: end) ?? (program == nil || !end.isEmpty ? nil : .csv)
     }
 
     func validate() throws {

@@ -27,6 +27,19 @@ enum CardKey {
         return upper == given ? nil : upper
     }
 
+    /// The digits of what looks like a UID, however they are grouped, in upper case; `nil` for other identifiers, numbers
+    /// without a letter among them.
+    static func digits(_ id: ArraySlice<UInt8>) -> [UInt8]? {
+        guard 8...34 ~= id.count else { return nil }
+        let text =
+            id.first == UInt8(ascii: "0") && id.dropFirst().first.map({ $0 | 0x20 }) == 0x78 ? id.dropFirst(2) : id
+        let digits = text.filter { !" \t-:._/".utf8.contains($0) }
+        guard lengths.contains(digits.count / 2), digits.count.isMultiple(of: 2), digits.allSatisfy(isDigit),
+            digits.contains(where: { $0 > UInt8(ascii: "9") })
+        else { return nil }
+        return digits.map { $0 > UInt8(ascii: "Z") ? $0 - 0x20 : $0 }
+    }
+
     /// How another program may have written a UID in a file that was imported, where it is kept as it was spelled.
     ///
     /// - Parameter told: as a reader reports it.

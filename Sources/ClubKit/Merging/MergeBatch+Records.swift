@@ -8,12 +8,13 @@ extension MergeBatch {
     /// each device recorded them, the undoings, the state of scenarios (first what was removed of it, then events, executions
     /// and what became of these) and the audit log.
     mutating func apply(_ records: [TransferRecord]) throws -> [ImportVerdict] {
-        try records.map { record in
+        if transaction.device.key == nil { try progress.spellings.load(db) }
+        return try records.map { record in
             do {
                 if case .erasure(let erasure) = record { return try apply(erasure) }
                 try eraseNew()
                 return switch record {
-                case .member(let person): try apply(person)
+                case .member(let person): try noted(apply(person), on: Array(person.userId.utf8)[...])
                 case .card(let card): try apply(card)
                 case .visit(let visit): try apply(visit)
                 case .undo(let undo): try apply(undo)

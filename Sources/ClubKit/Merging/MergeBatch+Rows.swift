@@ -28,11 +28,7 @@ extension MergeBatch {
             if let twin = progress.seen.add(id, members[index], row.row, verdicts[index]) {
                 noted[index, default: []].append(twin.note(on: verdicts[index], mode))
             }
-            if verdicts[index] == .created, let member = progress.spellings.member(like: id),
-                let other = try db.members.row(id: member), other.exists
-            {
-                noted[index, default: []].append(Self.spellingNote(other.member.userId))
-            }
+            if let note = try spellingNote(on: verdicts[index], id) { noted[index, default: []].append(note) }
         }
         for (index, notes) in noted { verdicts[index] = .noted(verdicts[index], notes) }
         return verdicts
@@ -185,6 +181,23 @@ extension MergeBatch {
             try transaction.audit(.edited, of: target.member.userId, context, detail: ["fields": .array(names)])
         }
         return .of(changes, conflicts: try conflicts(with: after, facts))
+    }
+
+    /// Who is known by another spelling of a new member's identifier, or had it as a card.
+    private func spellingNote(on verdict: ImportVerdict, _ id: ArraySlice<UInt8>) throws -> String? {
+        guard verdict == .created else { return nil }
+        if let member = progress.spellings.member(like: id), let other = try db.members.row(id: member), other.exists {
+            return Self.spellingNote(other.member.userId)
+        }
+        guard let key = try cardHolder(of: String(decoding: id, as: UTF8.self)),
+            let holder = try db.members.row(userID: key),
+            !holder.exists
+        else { return nil }
+        return "it was a card of \(PlainText.line(key)), who was deleted here"
+    }
+
+    func noted(_ verdict: ImportVerdict, on id: ArraySlice<UInt8>) throws -> ImportVerdict {
+        try spellingNote(on: verdict, id).map { .noted(verdict, [$0]) } ?? verdict
     }
 
     /// The identifier under which a card is known, or was erased, that a file spells as other programs do.

@@ -72,10 +72,8 @@ final class SeenRows: Sendable {
             // Full width letters and digits are others' too.
             let text = String(decoding: id, as: UTF8.self).precomposedStringWithCompatibilityMapping
             id = Array(text.lowercased().utf8)[...]
-        } else if id.starts(with: "0x".utf8) || id.contains(where: isSeparator),
-            let card = CardKey.normalised(String(decoding: id, as: UTF8.self))
-        {
-            id = Array(card.utf8)[...]
+        } else if let card = CardKey.digits(id) {
+            return card
         }
         enum Part { case beginning, letters, digits }
         var part = Part.beginning

@@ -17,7 +17,7 @@ extension Club {
                     if try await store.hasClockLeapt(to: now) {
                         logger.warning(
                             """
-                            Old visits are not removed this week: before it the latest visit was over a year ago. Correct \
+                            Old visits are not removed this week: before it there was none for a year. Correct \
                             the clock if it is wrong.
                             """
                         )

@@ -34,7 +34,7 @@ public struct IntegrityFinding: Sendable, Hashable, Encodable {
         case visitWithoutMember
         /// A visit and the receipts of taps contradict each other.
         case receiptMismatch
-        /// The logical clock of this device is behind its records, or ahead of the present.
+        /// The logical clock of this device is behind its records.
         case clockOrder
         /// The custom fields of a member are no JSON object.
         case malformedFields
@@ -120,13 +120,6 @@ extension Database {
         if try LogicalTimes.isClockAhead(now: device.clock(), in: self) {
             let message = "this device's logical clock is more than a day ahead of the present and of all records"
             findings.append(IntegrityFinding(.error, .clockOrder, message))
-        } else if let time = try LogicalTimes.clockAhead(of: device.clock(), in: self) {
-            let day = Date(timeIntervalSince1970: Double(time >> 16) / 1000).formatted(.iso8601.year().month().day())
-            let message = """
-                there are records of \(day), of when the clock of a kiosk was ahead; until then others take in nothing that \
-                is recorded here
-                """
-            findings.append(IntegrityFinding(.warning, .clockOrder, message))
         }
         var counts: [StoredMembers.Contradiction: Int] = [:]
         try members.forEachContradiction() { _, contradiction in counts[contradiction, default: 0] += 1 }

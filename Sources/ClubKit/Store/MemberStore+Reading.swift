@@ -87,11 +87,22 @@ extension MemberStore {
 
     /// Whether there were visits, but none in the year before the last week: of a clock years ahead all are old.
     func hasClockLeapt(to now: Date) async throws(ClubError) -> Bool {
-        guard let week = Timestamp.microseconds(now.addingTimeInterval(-7 * 86_400)) else { return true }
+        guard let week = Timestamp.microseconds(now.addingTimeInterval(-7 * 86_400)),
+            let start = Timestamp.microseconds(now.addingTimeInterval(-373 * 86_400))
+        else { return true }
         let latest = try await read("find the latest visit") { db in
             try Int64.fetchOne(db, sql: "SELECT max(at) FROM visit WHERE at < ?", arguments: [week])
         }
-        return latest.map { $0 < week - 366 * 86_400_000_000 } ?? false
+        return latest.map { $0 < start } ?? false
+    }
+
+    /// The time of records that are so far ahead of the present that other devices refuse what is recorded here.
+    func recordsAhead() async throws(ClubError) -> Date? {
+        try await read("compare the records with the clock") { [device] db in
+            try LogicalTimes.clockAhead(of: device.clock(), in: db).map {
+                Date(timeIntervalSince1970: Double($0 >> 16) / 1000)
+            }
+        }
     }
 
     /// All that the desk needs to know of a member, or `nil` if absent.

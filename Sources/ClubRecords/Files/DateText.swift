@@ -459,10 +459,10 @@ private struct Tokens {
         case 2 where isChinese: return DateText(year: nil, month: numbers[0].value, day: numbers[1].value)
         case 2 where numbers.allSatisfy({ $0.digits <= 2 }) && !marks.isEmpty:
             let (one, other) = (numbers[0].value, numbers[1].value)
-            // With a dash it is this club's own form, unless another was asked for.
+            // With a dash it is this club's own form, whatever the rest of the file has.
             let own = DateText(year: nil, month: one, day: other)
             let dayFirst = DateText(year: nil, month: other, day: one)
-            if signs == ["-"], own.exists, order == nil || !dayFirst.exists { return own }
+            if signs == ["-"], own.exists { return own }
             let order = order ?? (signs == ["."] ? .dayMonthYear : nil)
             return try choose(order, [(.dayMonthYear, dayFirst), (.monthDayYear, own), (.yearMonthDay, own)])
         case 3:

@@ -31,10 +31,11 @@ public struct TextEncoding: Sendable, Hashable {
                 scalar == "\u{FFFD}" ? [0xFF] : Array(String(scalar).utf8)
             }
         }
-        if let text = Charset.decode(Array(bytes), as: name) { return Array(text.utf8) }
-        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        if let text = Charset.decode(Array(bytes), as: name, isFile: true) { return Array(text.utf8) }
+        let end: UInt8 = bytes.contains(0x0A) ? 0x0A : 0x0D
+        let lines = bytes.split(separator: end, omittingEmptySubsequences: false)
         guard lines.count > 1 else { return bytes.map { $0 < 0x80 ? $0 : 0xFF } }
-        return Array(lines.map { decoded($0, isBig: isBig) }.joined(separator: [0x0A]))
+        return Array(lines.map { decoded($0, isBig: isBig) }.joined(separator: [end]))
     }
 
     fileprivate var isBig: Bool { name.lowercased().hasSuffix("be") }

@@ -163,7 +163,7 @@ extension TransferError.Kind {
         case .truncated, .altered: "Copy or export the file anew; nothing of it was imported."
         case .newerVersion: "Update this software; nothing of the file was imported."
         case .notRepeatable: "Save it as a file first."
-        case .exists: "Choose another name; the file was left as it is."
+        case .exists: "Choose another name, or replace it (--force); the file was left as it is."
         case .notWritable: "Choose a place in which this user may create files."
         case .diskFull: "Make room on the file system and try again."
         case .inputOutput: "Check the disk and its connection ('dmesg' shows errors of the disk)."

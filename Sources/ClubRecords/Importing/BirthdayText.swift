@@ -89,13 +89,13 @@ package enum BirthdayText {
         }
         switch normalised(text, order: order) {
         case .success(let kept):
-            let isDayFirst =
-                kept.utf8.count == 5 && order == nil
-                && PlainDigits.text(text).wholeMatch(of: /(?:1[3-9]|[23][0-9])-[0-9]+/) != nil
-            let note =
-                "it has the day first, but 05-06 and its like are read with the month first, unless you say the order"
-            return (.string(kept), isDayFirst ? "\(PlainText.line(name)): \(note)" : nil)
-        case .failure where isNone(DateText.read(text, order: order)):
+            let plain = PlainDigits.text(text)
+            // Either the file has the day first, or it could be meant so.
+            let isDayFirst = order == nil && plain.wholeMatch(of: /(?:1[3-9]|[23][0-9])-[0-9]+/) != nil
+            let mayBe = order == .dayMonthYear && kept == plain && kept.utf8.count == 5 && kept.suffix(2) <= "12"
+            let note = "05-06 and its like have the month first, as the club writes them; write the day first as 06.05."
+            return (.string(kept), isDayFirst || mayBe ? "\(PlainText.line(name)): \(note)" : nil)
+        case .failure where isNone(DateText.read(text, order: order)) || ["-", "0000-00-00"].contains(text.trimmed):
             return (nil, "\(PlainText.line(name)): it is what programs write for none, and is left out")
         case .failure(let fault): return (value, "\(PlainText.line(name)): \(advice(fault))")
         }

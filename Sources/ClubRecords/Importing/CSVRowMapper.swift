@@ -19,7 +19,7 @@ struct CSVRowMapper: Sendable {
     private let custom: [(index: Int, prefix: [UInt8])]
 
     /// Those of what the club keeps besides, with their names in the file.
-    private var standing: [(index: Int, column: StandingColumn, name: String)] = []
+    private var standing: [(index: Int, column: StandingColumn, name: String, isMapped: Bool)] = []
 
     /// Those of custom fields that hold birthdays, with the names of the fields.
     private var birthdays: [(index: Int, name: String)] = []
@@ -48,7 +48,8 @@ struct CSVRowMapper: Sendable {
                 if name == "memberId" { memberId = index }
                 if BirthdayText.isName(name) { birthdays.append((index, name)) }
                 custom.append((name, index))
-            case .standing(let column): standing.append((index, column, plan.columns[index].column))
+            case .standing(let column):
+                standing.append((index, column, plan.columns[index].column, plan.mapped.contains(index)))
             case .nothing: break
             }
         }
@@ -125,9 +126,11 @@ struct CSVRowMapper: Sendable {
         }
         var said = Standing()
         var notes: [String] = []
-        for (index, column, name) in standing {
+        for (index, column, name, isMapped) in standing {
             guard let value = value(index) else { continue }
-            if let note = try said.read(column, value, name: name, order: dateOrder) { notes.append(note) }
+            if let note = try said.read(column, value, name: name, isMapped: isMapped, order: dateOrder) {
+                notes.append(note)
+            }
         }
         var kept: [Int: FieldValue?] = [:]
         for (index, name) in birthdays {

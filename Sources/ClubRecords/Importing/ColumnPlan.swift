@@ -18,6 +18,9 @@ struct ColumnPlan: Sendable {
 
     private(set) var columns: [ImportReport.Column] = []
 
+    /// The columns of which a mapping says what they are.
+    private(set) var mapped: Set<Int> = []
+
     /// What is worth knowing of the columns, without quoting names that are no field's.
     private(set) var notes: [String] = []
 
@@ -50,6 +53,7 @@ struct ColumnPlan: Sendable {
         let hasUserId = names.contains { (map[$0] ?? $0) == "userId" }
         for (index, name) in names.enumerated() {
             add(name, meaning: Self.meaning(of: name, map, passIsUser: !hasUserId), number: index + 1)
+            if map[name] != nil { mapped.insert(index) }
         }
         guard targets.contains(.userId) || targets.contains(.custom("memberId")) else {
             throw TransferError(.noIdentifierColumn, file: file, line: line, detail: Self.list(found))
@@ -84,8 +88,7 @@ struct ColumnPlan: Sendable {
 
     /// The option that maps a column, as it is typed in a shell.
     static func option(_ column: String, _ field: String) -> String {
-        let name = PlainText.line(column).replacing(/["\\$`]/) { "\\\($0.output)" }
-        return "--map \"\(name)=\(field)\""
+        "--map '\(PlainText.line(column).replacing("'", with: #"'\''"#))=\(field)'"
     }
 
     /// Names that others give the base values.

@@ -8,8 +8,9 @@ package struct Standing: Sendable, Hashable {
     package struct Statement: Sendable, Hashable {
         package var column: StandingColumn
         /// The column as it is named in the file, and what it contains: what the member has as a custom field of that
-        /// name, from a time when it was one, comes from the club's own export and states nothing.
-        package var name: String
+        /// name, from a time when it was one, comes from the club's own export and states nothing. No name where
+        /// somebody mapped the column.
+        package var name: String?
         package var text: String
         /// What it says; null for a member who is let in, or whose membership has no end.
         package var value: FieldValue
@@ -26,7 +27,7 @@ package struct Standing: Sendable, Hashable {
     /// Without what the member has as custom fields of those names.
     package func without(_ fields: [String: FieldValue]) -> Standing {
         var standing = self
-        standing.statements.removeAll { fields[$0.name]?.cellText == $0.text }
+        standing.statements.removeAll { one in one.name.flatMap { fields[$0] }?.cellText == one.text }
         return standing
     }
 
@@ -92,6 +93,7 @@ package struct Standing: Sendable, Hashable {
     /// - Parameters:
     ///   - value: as the file has it; in CSV a text.
     ///   - name: the column as the file names it.
+    ///   - isMapped: whether somebody said what it is.
     ///   - order: the order of the numbers of dates.
     ///   - zone: the time zone of days.
     /// - Returns: a note, if it has no effect.
@@ -100,6 +102,7 @@ package struct Standing: Sendable, Hashable {
         _ column: StandingColumn,
         _ value: FieldValue,
         name: String,
+        isMapped: Bool = false,
         order: DateOrder? = nil,
         zone: TimeZone = .current
     ) throws(RowFault) -> String? {
@@ -125,7 +128,7 @@ package struct Standing: Sendable, Hashable {
         default: break
         }
         func add(_ value: FieldValue) {
-            statements.append(Statement(column: column, name: name, text: cell, value: value))
+            statements.append(Statement(column: column, name: isMapped ? nil : name, text: cell, value: value))
         }
         switch column {
         case .blocked where Words.yes.contains(word): add(.string(""))
@@ -167,7 +170,7 @@ package struct Standing: Sendable, Hashable {
             add(.int(visits))
         case .tags:
             for tag in Self.parts(list).map(PlainText.line) where !tag.isEmpty {
-                statements.append(Statement(column: column, name: name, text: cell, value: .string(tag)))
+                add(.string(tag))
             }
         case .cards:
             var note: String?
@@ -178,7 +181,7 @@ package struct Standing: Sendable, Hashable {
                 if finding?.isFault == true || !MemberID.isUsable(card) {
                     note = "what it contains is no card's identifier, and has no effect"
                 } else {
-                    statements.append(Statement(column: column, name: name, text: cell, value: .string(card)))
+                    add(.string(card))
                 }
                 if let finding { note = (note.map { $0 + ": " } ?? "") + finding.reason }
                 // Parts of an identifier are shorter, and never divided so.

@@ -107,11 +107,19 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
 
     /// Words before a name that say only of whom or what it is.
     private static let subjects = [
-        "membership", "members", "member", "customer", "client", "user", "account", "subscription", "staff", "is",
-        "date of", "plan", "pass", "ticket", "contract", "internal", "desk", "mitglieds", "mitgliedschafts",
+        "membership", "members", "member", "customer", "client", "account", "subscription", "staff", "is",
+        "plan", "contract", "internal", "desk", "mitglieds", "mitgliedschafts",
         "mitgliedschaft", "mitglied", "kunden", "konto", "vertrags", "vertrag", "abo", "beitrags", "beitrag", "interne",
-        "会员", "会籍", "會員", "是否", "تاريخ",
+        "会员", "会籍", "會員", "是否",
     ].map(letters)
+
+    /// Words before an end alone: a pass and a ticket have states of their own, a card has a day.
+    private static let beforeEnds = ["date of", "pass", "ticket", "user", "تاريخ"].map(letters)
+
+    /// What stands in brackets behind a name of how it is written.
+    private static let forms = ["yes no", "y n", "ja nein", "j n", "date", "datum", "optional", "utc", "internal"].map(
+        letters
+    )
 
     /// Words before what says itself that it is left.
     private static let counts = ["number of", "no of", "anzahl"].map(letters)
@@ -134,9 +142,14 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
         guard !name.hasPrefix("$"), !FieldKey.baseNames.contains(name) else { return nil }
         if let column = known(letters(name)) { return column }
         guard name.contains(where: "(（[".contains) else { return nil }
-        // In brackets stands how it is written, as (YYYY-MM-DD), but of what is counted perhaps what.
-        let column = known(letters(name.replacing(/[(（\[][^)）\]]*[)）\]]/, with: "")))
-        return column == .visitsLeft || column == .cards ? nil : column
+        // In brackets stands how it is written, as (YYYY-MM-DD), or what else it is of: `Valid until (passport)`.
+        var isForm = true
+        let rest = name.replacing(/[(（\[]([^)）\]]*)[)）\]]/) { match in
+            let inside = letters(String(match.1))
+            isForm = isForm && (forms.contains(inside) || inside.allSatisfy { "ymdjthsa".contains($0) })
+            return ""
+        }
+        return isForm ? known(letters(rest)) : nil
     }
 
     private static func known(_ key: String, subjects count: Int = 2) -> StandingColumn? {
@@ -153,6 +166,11 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
         for subject in subjects where count > 0 && key.hasPrefix(subject) {
             if let column = known(String(key.dropFirst(subject.count)), subjects: count - 1) { return column }
         }
+        if let subject = beforeEnds.first(where: key.hasPrefix), count > 0 {
+            let rest = String(key.dropFirst(subject.count))
+            // Not `passend`, which fits.
+            return rest.count > 4 && known(rest, subjects: count - 1) == .expires ? .expires : nil
+        }
         return nil
     }
 
@@ -160,6 +178,10 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
     /// without effect, and whoever has such a field has to know.
     package static func resembled(by name: String) -> StandingColumn? {
         guard named(name) == nil, FieldKey.isCustom(name), !BirthdayText.isName(name) else { return nil }
+        // `Inactive 2025`
+        let key = letters(name)
+        let year = key.reversed().prefix(while: \.isNumber).count
+        if year > 2, let column = known(String(key.dropLast(year))) { return column }
         return resemblances.first { isLike(name, $0.stems) }?.column
     }
 
@@ -169,39 +191,41 @@ package enum StandingColumn: Sendable, Hashable, CaseIterable {
         (
             .expires,
             """
-            expir, ablauf, ablaeuf, abgelauf, valid, valable, gültig, gueltig, befrist, jusqu, _hasta_, caduc, _scad, \
-            _venc, _fin_, _fino_, until, _till_, _bis_, _ende_, endet, _end_, enddate, laufzeit, kündig, kuendig, gekünd, \
-            gekuend, cancel, annul, resili, austritt, ausgetret, terminat, _exit, 有效期, 到期, 截止, 失效, 过期, انتهاء, صلاحية, \
+            expir, ablauf, ablaeuf, abgelauf, valid until, valid till, valid to, valid thru, valable, gültig, gueltig, befrist, jusqu, _hasta_, caduc, _scad, \
+            _venc, _fin_, _fino_, until, _till_, _bis_, _ende_, endet, _end_, _ends_, _ended_, enddate, last day, paid through, laufzeit, \
+            kündigung_, kuendigung_, gekünd, gekuend, cancelled, canceled, annul, resili, austritt, ausgetret, terminat, \
+            _exit_, exit date, 有效期, 到期, 截止, 失效, 过期, انتهاء, صلاحية, \
             نهاية
             """
         ),
         (
             .visitsLeft,
             """
-            _rest, remain, _left, übrig, uebrig, verbleib, guthaben, credit, 10er, zehner, _riman, carnet, _sessions_, \
+            _rest_, restbes, resteint, restein, reststunden, restguthaben, _remain, _left_, übrig, uebrig, verbleib, guthaben, _credits_, 10er, zehner, _riman, carnet, _sessions_, \
             _seances_, _sesiones_, 剩, 余次, 次卡, متبق
             """
         ),
         (
             .blocked,
             """
-            block, bloq, blocc, sperr, gesperrt, verbot, kein zutritt, _lock_, suspend, suspens, sospes, freez, frozen, \
-            _gelé, congel, deaktiv, desactiv, disattiv, banned, denied, archiv, deleted, gelöscht, geloescht, _baja_, 冻, 凍, \
-            禁, 封, 锁定, 停用, 停卡, 黑名单, حظر, محظور, موقوف, معلق, مجمد, معطل
+            _block_, blocked, blockiert, bloq, blocc, sperr, gesperrt, hausverbot, kein zutritt, _lock_, locked, suspend, \
+            suspens, sospes, _freeze_, frozen, _gelé, congel, deaktiv, deactiv, desactiv, disattiv, disabl, inactiv, inaktiv, \
+            _ban_, banned, barred, blacklist, denied, _archived_, deleted, gelöscht, geloescht, ruhend, paused, _baja_, 冻, \
+            凍, 禁用, 禁止, 封禁, 锁定, 停用, 停卡, 黑名单, 黑名單, 注销, 退会, حظر, محظور, موقوف, معلق, مجمد, معطل
             """
         ),
         (
             .active,
             """
-            _active_, _activo_, _activa_, _actif_, _attivo_, _attiva_, _aktiv_, access, acceso, zutritt, 激活, 启用, نشط, فعال
+            _active_, _activo_, _activa_, _actif_, _attivo_, _attiva_, _aktiv_, enabled, acceso, zutritt, 激活, 启用, نشط, فعال
             """
         ),
         (.tags, "_tags_, label, etikett, schlagw, etiquet, etichett, 标签, 標籤, وسم, وسوم"),
         (
             .cards,
             """
-            card_, cards_, _cardn, karte, _carte, _tarjeta, tessera, rfid, nfc, _uid_, _chip, transponder, badge, ausweis, \
-            fob_, 卡, بطاق
+            _card_, _cards_, _cardn, keycard, _karte_, _karten_, _kartenn, _carte_, _tarjeta, tessera, rfid, nfc, _uid_, _chip_, \
+            _chipn, transponder, badge, fob_, 卡号, 卡號, بطاق
             """
         ),
         (

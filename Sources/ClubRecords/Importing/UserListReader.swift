@@ -67,7 +67,13 @@ struct UserListReader: RowReader {
             let meaning = ColumnPlan.meaning(of: key, map, passIsUser: passIsUser)?.normalized
             note(key, meaning)
             if let meaning, let column = column(meaning) {
-                if let note = try said.read(column, value.normalized, name: key, order: dateOrder) {
+                if let note = try said.read(
+                    column,
+                    value.normalized,
+                    name: key,
+                    isMapped: map[key] != nil,
+                    order: dateOrder
+                ) {
                     notes.append(note)
                 }
                 continue

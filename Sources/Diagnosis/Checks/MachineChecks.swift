@@ -11,16 +11,17 @@ extension MachineDiagnosis {
             looksAt: "the clock",
             explanation: """
                 Visits are counted by the clock. A machine without a battery for it starts in 1970 or on the day that \
-                its system was built.
+                its system was built. Visits that were recorded meanwhile have the wrong time: 'clubctl members \
+                history' shows them, 'members undo' and 'members visit --at' put them right. A clock that is ahead, but \
+                before 2100, is not seen here; 'clubctl check' names records that it dated ahead.
                 """
         ) { machine in
             let year = Calendar(identifier: .gregorian).component(.year, from: machine.now)
             if machine.now >= released, year < 2100 { return .fine("The clock is set.", evidence: ["year \(year)"]) }
             return .broken(
                 "The clock is wrong: it shows the year \(year).",
-                remedy: TimeService(machine)?.remedy ?? [
-                    .instruction("Set it to the time that it is: sudo date -s 'YYYY-MM-DD hh:mm'")
-                ],
+                remedy: (TimeService(machine)?.remedy ?? [])
+                    + [.instruction("Without a network set it by hand: sudo date -s 'YYYY-MM-DD hh:mm'")],
                 repair: TimeService(machine)?.repair ?? []
             )
         },

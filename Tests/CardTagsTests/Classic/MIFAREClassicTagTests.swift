@@ -144,14 +144,20 @@ import TestSupport
         var tag = MIFAREClassicTag(way.channel(card))
         #expect(throws: damage) { try tag.readDirectory() }
         // Nothing was written yet.
-        card.overwrite(block: 1, with: Array(repeating: 0, count: 16))
-        #expect(try content(of: card, way) == .init(type: .mifareClassic, ndef: .absent))
+        for blank in [0x00, 0xFF] as [UInt8] {
+            card.overwrite(block: 1, with: Array(repeating: blank, count: 16))
+            if blank != 0 { #expect(throws: damage) { try content(of: card, way) } }
+            card.overwrite(block: 2, with: Array(repeating: blank, count: 16))
+            #expect(try content(of: card, way) == .init(type: .mifareClassic, ndef: .absent))
+        }
     }
 
     /// The general purpose byte of sector 0: whether there is a directory, and of which version.
     @Test(
         arguments: [
             (0xC1, nil), (0xC2, nil), (0x81, nil), (0x82, nil), (0xC3, 3), (0xC0, 0), (0x83, 3), (0x01, -1), (0x69, -1),
+            // Bits that are reserved.
+            (0xFF, -1), (0x9A, -1), (0x84, -1), (0xA1, -1),
         ] as [(UInt8, Int?)],
         TagWay.allCases
     )

@@ -132,14 +132,26 @@ import TestSupport
         ["6300", "6700"]
     )
     func lengthsOfReaders(_ row: (block: Int, length: Int, isRead: Bool), _ refusal: String) throws {
-        let memory = bytes("E1400600 0309D1010555 01612E6265FE") + [UInt8](repeating: 0, count: 64)
-        let channel = AnsweringChannel(facts: CardFacts(atr: bytes("3B8F8001804F0CA0000003060B00140000000077"))) {
-            command throws(ReaderError) in
-            guard command[1] == 0xB0, Int(command[4]) == row.length else { return bytes(refusal) }
-            let start = Int(command[3]) * row.block
-            return Array(memory[start..<start + row.length]) + [0x90, 0x00]
+        func meaning(_ content: [UInt8], blocks: Int = 256) -> MessageQuestion.Meaning {
+            let memory = content + [UInt8](repeating: content.last ?? 0, count: 64)
+            let facts = CardFacts(atr: bytes("3B8F8001804F0CA0000003060B00140000000077"))
+            let channel = AnsweringChannel(facts: facts) { command throws(ReaderError) in
+                guard command[1] == 0xB0, Int(command[4]) == row.length, command[3] < blocks else {
+                    return bytes(refusal)
+                }
+                let start = Int(command[3]) * row.block
+                return Array(memory[start..<start + row.length]) + [0x90, 0x00]
+            }
+            return TagReaderTests.meaning(of: channel)
         }
-        #expect(TagReaderTests.meaning(of: channel) == (row.isRead ? .present : .notAsked))
+        #expect(meaning(bytes("E1400600 0309D1010555 01612E6265FE 00")) == (row.isRead ? .present : .notAsked))
+        // Zeros before the message show nothing of the blocks.
+        let filled = bytes("E1400600 00000000 00000000 00000000 0300FE 00")
+        if row.isRead { #expect(meaning(filled) == .present) }
+        // Without a container nothing depends on them, nor on block 1.
+        for text in ["00", "FF", "A1A2A3A4A5A6A7A8A9"] {
+            #expect(meaning(bytes(text)) == .absent && meaning(bytes(text), blocks: 1) == .absent, "\(text)")
+        }
     }
 
     @Test(arguments: TagWay.allCases) func lockedBlock(_ way: TagWay) throws {

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import ReaderKit
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -267,7 +268,7 @@ struct MembershipUserCollectionTests {
         #expect(await seen.stream.first(1) == [0])
         weak let reference = collection
         collection = nil
-        #expect(reference == nil)
+        try await until("it is released") { reference == nil }
         _ = try await club.receive(tap("A"))
         let other = MembershipUserCollection<MembershipUser>(club: club)
         other.observeAllRecords { _ in seen.continuation.yield(7) }

@@ -26,6 +26,24 @@ struct StandingImportTests {
         return try await club.importMembers(from: path, options: ImportOptions(mode: mode))
     }
 
+    @Test("What was taken as a field of its own is what a mapping then says it is")
+    func mappedLater() async throws {
+        let club = try await club()
+        let text = "userId,Bloqué,Fin\nU1,yes,2027-01-31"
+        #expect(try await take(text, club).created == 1)
+        #expect(try await club.details(of: "U1")?.blocked == nil)
+        let path = try directory.write(text, to: "mapped.csv")
+        let mappings = [
+            ColumnMapping(column: "Bloqué", field: "blocked"), ColumnMapping(column: "Fin", field: "expires"),
+        ]
+        for changed in [1, 0] {
+            let options = ImportOptions(mappings: mappings, mode: .merge)
+            #expect(try await club.importMembers(from: path, options: options).changed == changed)
+            let details = try #require(await club.details(of: "U1"))
+            #expect(details.blocked == "" && details.expires != nil)
+        }
+    }
+
     private static let row = """
         userId,username,expires,visitsLeft,blocked,tags,cards,notes
         U1,Ann Berg,2027-01-31T12:00:00Z,2,unpaid,"students,gold",04A1B2C3D4E580,Tea

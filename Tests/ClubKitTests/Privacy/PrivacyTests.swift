@@ -176,8 +176,7 @@ struct PrivacyTests {
         try second.merge(await first.records())
         #expect(try await first.member("A")?.numVisits == 11)
         #expect(try await first.dump() == second.dump())
-        // That tap is ahead of the first one's clock.
-        #expect(try await first.store.check().allSatisfy { $0.severity == .warning })
+        #expect(try await first.store.check() == [])
         #expect(try await second.store.check() == [])
     }
 
@@ -242,21 +241,21 @@ struct PrivacyTests {
         try await later.close()
     }
 
-    @Test("A clock that leaps by years removes no visits for a week", arguments: [(1, false), (8, true)])
-    func retentionAfterALeap(_ days: Int, _ isRemoved: Bool) async throws {
+    @Test("A clock that leaps removes no visits for a week", arguments: [1, 8], [5 * 365, 400])
+    func retentionAfterALeap(_ days: Int, _ leap: Int) async throws {
         let directory = try TemporaryDirectory()
         let club = try await openClub(.test(.file(path: directory.file())))
         _ = try await club.receive(tap("A"))
-        _ = try await club.receive(tap("A", at: 5 * 365 * 86_400))
+        _ = try await club.receive(tap("A", at: Double(leap) * 86_400))
         try await club.close()
-        let now = start.addingTimeInterval(Double(5 * 365 + days) * 86_400)
+        let now = start.addingTimeInterval(Double(leap + days) * 86_400)
         var configuration = ClubConfiguration.test(.file(path: directory.file()), clock: { now })
         configuration.visitRetention = .seconds(30 * 86_400)
         let log = LogStore()
         configuration.logger = Logger(label: "club.test") { _ in LogCollector(store: log) }
         let later = try await openClub(configuration)
         try await until("it is decided") { log.lines.contains { $0.contains("Old visits") } }
-        #expect(try await later.visits(of: "A").count == (isRemoved ? 1 : 2))
+        #expect(try await later.visits(of: "A").count == (days > 7 ? 1 : 2))
         try await later.close()
     }
 

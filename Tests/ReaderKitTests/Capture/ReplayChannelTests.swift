@@ -157,6 +157,17 @@ import TestSupport
             ("> FFB00000\n< 6300\n> FF00000003D44230\n< D543019000\n", .timeout),
             ("> FFCA0000\n< 6A81\n", .timeout), ("", .timeout), ("> FFB00000\n< 6A81\n>> 30\n<< 00/4\n", .timeout),
             ("> FFFE01000160 00\n< 6D00\n", .unsupported), ("> 00A40400\n< 6D00\n", .timeout),
+            // Silence was heard only by a reader that carried a frame.
+            ("> FFB00000\n< 6300\n> FF00520000\n< 9000\n", .unsupported),
+            ("> FFB00000\n< 6A81\n> FF00400F0400000000\n< 9000\n", .unsupported),
+            ("> FFB00000\n< 6300\n> FF00480000\n< 41435231323255323136\n", .unsupported),
+            ("> FFB00000\n< 6300\n> FF00000002D402\n< D503320106079000\n", .unsupported),
+            ("> FFB00000\n< 6300\n> FFC2000002810000\n< 9000\n", .unsupported),
+            ("> FFB00000\n< 6300\n> FFC20001039501 30 00\n< C003016D009000\n", .unsupported),
+            ("> FFB00000\n< 6300\n> FFC20001039501 30 00\n< C0030064019000\n", .timeout),
+            ("> FFB00000\n< 6300\n> FFFE01000130 00\n< 6F01\n", .timeout),
+            ("> FFB00000\n< 6300\n> FFEF00000130 00\n< 9000\n", .unsupported),
+            ("> FF00520000\n< 6D00\n", .timeout),
         ] {
             let channel = try Self.channel(body, .byCommand)
             #expect { try channel.transceive(hello) } throws: { ($0 as? ReaderError)?.kind == kind }

@@ -66,6 +66,25 @@ import TestSupport
             }
     }
 
+    /// An NTAG whose pages behind the container are refused.
+    private static let locked = [
+        "> FFCA000000", "< 045A2B3A9C3980 9000", "> FFB0000010", "< 045A2BFD3A9C39801F480000E1101200 9000",
+        "> FFB0000410", "< 6982",
+    ]
+
+    /// A card whose page 0 is refused, as a block and alone.
+    private static func refused(_ answer: String) -> [String] {
+        uid7 + ["> FFB0000010", "< \(answer)", "> FFB0000004", "< \(answer)"]
+    }
+
+    /// A vicinity card with blocks of 8 bytes, by a reader that takes no other length.
+    private static func blocks8(_ first: String, _ second: String) -> [String] {
+        [
+            "> FFCA000000", "< E002242233445566 9000", "> FFB0000004", "< 6300", "> FFB0000008", "< \(first) 9000",
+            "> FFB0000108", "< \(second)", "> FFB0000010", "< 6300",
+        ]
+    }
+
     private static let storage = "3B8F8001804F0CA000000306"
     private static let ntag = "atr \(storage)0300030000000068"
 
@@ -134,6 +153,12 @@ import TestSupport
             member: uid
         ),
         Row(
+            "no E103, and no other form",
+            "atr 3B80800101",
+            uid7 + ["> \(v2)00", "< 9000", "> 00A4000C02E103", "< 6A82"],
+            member: uid
+        ),
+        Row(
             "conditions",
             "atr 3B80800101",
             uid7 + ["> \(v2)00", "< 6985", "> \(v1)00", "< 6985"],
@@ -189,6 +214,42 @@ import TestSupport
         Row("Type 2, a short name", "atr 3B8B8001804F08A00000030603000300", pages("E1101200"), member: "79"),
         Row("Type 2, a contact card's ATR", "atr 3B0400000000", pages("E1101200"), member: "79", technology: nil),
         Row(
+            "Type 2, a contact card's ATR, locked",
+            "atr 3B0400000000",
+            locked,
+            problem: .tagProtected,
+            technology: nil
+        ),
+        Row(
+            "no standard, no name, locked",
+            "atr \(storage)0000000000000068",
+            locked,
+            problem: .tagProtected,
+            technology: nil
+        ),
+        Row("125 kHz", "atr \(storage)4000000000000028", refused("6300"), member: uid, technology: nil),
+        Row(
+            "a memory card with contacts",
+            "atr \(storage)0D00000000000065",
+            refused("6D00"),
+            member: uid,
+            technology: nil
+        ),
+        Row(
+            "an unknown standard",
+            "atr \(storage)120000000000007A",
+            refused("6300"),
+            problem: .tagUnsupported,
+            technology: nil
+        ),
+        Row(
+            "125 kHz, an older reader",
+            "atr 3B06010022018227",
+            refused("6300") + ["> \(v2)00", "< 6D00"],
+            member: uid,
+            technology: nil
+        ),
+        Row(
             "no standard, no name, refused",
             "atr \(storage)0000000000000068",
             uid7 + ["> FFB0000010", "< 6300"],
@@ -241,6 +302,26 @@ import TestSupport
             ["> FFCA000000", "< E002242233445566 9000", "> FFB0000004", "< 6A82"],
             member: "E002242233445566",
             technology: .iso15693
+        ),
+        Row(
+            "Type 5, blocks of 8, blank",
+            "atr \(storage)0B00000000000063",
+            blocks8("0000000000000000", "0000000000000000 9000"),
+            member: "E002242233445566",
+            technology: .iso15693
+        ),
+        Row(
+            "Type 5, blocks of 8, block 1 refused",
+            "atr \(storage)0B00000000000063",
+            blocks8("A1A2A3A4A5A6A7A8", "6300"),
+            member: "E002242233445566",
+            technology: .iso15693
+        ),
+        Row(
+            "Classic, the identifier and the buzzer alone",
+            "atr \(storage)030001000000006A",
+            ["> FF00520000", "< 9000", "> FFCA000000", "< 3A5B7C9D 9000"],
+            member: "3A5B7C9D"
         ),
         Row(
             "Classic of a reader without keys",
@@ -336,6 +417,27 @@ import TestSupport
                 technology: .felica
             ),
             Row(
+                "FeliCa \(name), no such service",
+                atr,
+                idm8 + ["> FFB0000010", "< 6300", "> FFA40001020B00", "< 6A82"],
+                member: idm,
+                technology: .felica
+            ),
+            Row(
+                "FeliCa \(name), no selecting of services",
+                atr,
+                idm8 + ["> FFB0000010", "< 6300", "> FFA40001020B00", "< 6A81"],
+                problem: .tagUnsupported,
+                technology: .felica
+            ),
+            Row(
+                "FeliCa \(name), the buzzer alone was heard",
+                atr,
+                ["> FF00520000", "< 9000"] + idm8 + ["> FFB0000010", "< 6300"],
+                problem: .tagUnsupported,
+                technology: .felica
+            ),
+            Row(
                 "FeliCa \(name), torn attributes",
                 atr,
                 idm8 + ["> FFB0000010", "< 100401000D0000000000010000160000 9000"],
@@ -352,7 +454,25 @@ import TestSupport
         ]
     }
 
-    static let rows: [Row] = type4 + storageCards + feliCaCards
+    /// Cards with a contact card's answer to reset that know no SELECT: what a refusal of pages means.
+    private static let withoutSelect: [Row] = ["6D00", "6E00"].flatMap { select in
+        [
+            ("6283", true), ("6900", true), ("6982", true), ("6984", true), ("6A82", true), ("6B00", true),
+            ("6F00", true),
+            ("6F01", true), ("9000", true), ("6300", false), ("6400", false), ("6581", false),
+        ].map { answer, isNo in
+            Row(
+                "a contact card's ATR, SELECT \(select), pages \(answer)",
+                "atr 3B0400000000",
+                ["> \(v2)00", "< \(select)"] + refused(answer),
+                member: isNo ? uid : nil,
+                problem: isNo ? nil : .tagUnsupported,
+                technology: nil
+            )
+        }
+    }
+
+    static let rows: [Row] = type4 + storageCards + withoutSelect + feliCaCards
 
     private static func tap(_ row: Row, site: PassSite? = nil) async throws -> ScanEvent? {
         let text =

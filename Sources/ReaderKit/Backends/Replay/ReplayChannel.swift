@@ -45,7 +45,6 @@ public final class ReplayChannel: CardChannel {
 
     /// The answer to a frame that was recorded as a reader's command.
     private func encapsulated(_ frame: RawFrame) throws(ReaderError) -> RawFrame? {
-        let technology = facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology
         for form in FrameEncapsulation.allCases {
             guard let command = try? form.command(frame, technology: technology), script.isRecorded(.apdu(command))
             else { continue }
@@ -58,6 +57,8 @@ public final class ReplayChannel: CardChannel {
         return nil
     }
 
+    private var technology: Technology? { facts.technology ?? facts.atr.flatMap { try? ATR($0) }?.technology }
+
     /// Whether the recorded reader carries no frames, as far as can be seen.
     private var lacksFrames: Bool {
         var isRefused = false
@@ -65,13 +66,13 @@ public final class ReplayChannel: CardChannel {
         for exchange in presentation.exchanges {
             switch (exchange.request, exchange.answer) {
             case (.raw, _): return false
-            case (.apdu(let command), .bytes(let answer)) where !Self.asksIdentifier(command) && command.first == 0xFF:
+            case (.apdu(let command), .bytes(let answer)) where !Self.asksNothing(command) && command.first == 0xFF:
                 guard let status = try? ResponseAPDU(bytes: answer).statusWord else { break }
-                switch command.dropFirst().first {
-                case 0x00, 0xC2, 0xEF, 0xFE: if status.isSuccess || status.sw1 == 0x6F { return false }
-                case 0xB0: isRead = isRead == true || status.isSuccess
-                default: break
+                switch Self.form(of: command)?.outcome(of: answer, technology: technology) {
+                case .frame, .fault: return false
+                case .unknownCommand, .unclear, nil: break
                 }
+                if command.dropFirst().first == 0xB0 { isRead = isRead == true || status.isSuccess }
                 if status.refusesCommand { isRefused = true }
             default: break
             }
@@ -79,13 +80,29 @@ public final class ReplayChannel: CardChannel {
         return isRefused || isRead == false
     }
 
-    private static func asksIdentifier(_ command: [UInt8]) -> Bool { command.starts(with: [0xFF, 0xCA]) }
+    /// The form in which a command carries a frame for the card; `nil` for every other command.
+    private static func form(of command: [UInt8]) -> FrameEncapsulation? {
+        guard command.count > 5, command[0] == 0xFF else { return nil }
+        switch (command[1], command[2], command[3]) {
+        case (0xFE, _, _): return .springCard
+        case (0xEF, 0x00, 0x00): return .identiv
+        case (0xC2, 0x00, 0x01): return .transparentSession
+        case (0x00, 0x00, 0x00) where command[5...].starts(with: [0xD4, 0x42]): return .acr122
+        case (0x00, 0x00, 0x00) where command[5...].starts(with: [0xD4, 0x40]): return .acr122Exchange
+        default: return nil
+        }
+    }
+
+    /// Whether a command asks the card nothing but its identifier: that, and what is for an ACS reader's lights, buzzer and chip.
+    private static func asksNothing(_ command: [UInt8]) -> Bool {
+        command.starts(with: [0xFF, 0xCA]) || (command.starts(with: [0xFF, 0x00]) && form(of: command) == nil)
+    }
 
     /// What the reader carried, as far as can be seen.
     public var capabilities: ChannelCapabilities {
         var capabilities = ChannelCapabilities(hasPseudoAPDUs: facts.atr != nil || facts.technology == nil)
         capabilities.knowsIdentifierOnly = presentation.exchanges.allSatisfy { exchange in
-            if case .apdu(let command) = exchange.request { Self.asksIdentifier(command) } else { false }
+            if case .apdu(let command) = exchange.request { Self.asksNothing(command) } else { false }
         }
         return capabilities
     }
