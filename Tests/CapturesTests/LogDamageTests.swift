@@ -150,13 +150,13 @@ struct LogDamage: Sendable, CustomStringConvertible {
     /// Logs × damages: what is there is read, what is damaged has a fault and a name, and nothing is invented.
     @Test func survivesEachDamage() throws {
         var table: [String] = []
-        let said = LogSample.all.map { sample in
-            (try? CaptureConversion(sample.text)).map { LogSample.said($0.capture) } ?? []
+        let undamaged = LogSample.all.map { sample in
+            (try? CaptureConversion(sample.text)).map { (LogSample.said($0.capture), Self.named($0)) } ?? ([], 0)
         }
         for damage in LogDamage.all {
             var ends: [String: [String]] = [:]
-            for (sample, whole) in zip(LogSample.all, said) {
-                let end = end(of: damage, sample, whole)
+            for (sample, (whole, named)) in zip(LogSample.all, undamaged) {
+                let end = end(of: damage, sample, whole, named)
                 ends[end, default: []].append(sample.name)
             }
             for (end, names) in ends.sorted(by: { $0.key < $1.key }) {
@@ -172,7 +172,12 @@ struct LogDamage: Sendable, CustomStringConvertible {
         #expect(found == wanted, "what each log ended in is not what \(path) says")
     }
 
-    private func end(of damage: LogDamage, _ sample: LogSample, _ whole: [String]) -> String {
+    /// How many lines are named with a reason of their own.
+    private static func named(_ conversion: CaptureConversion) -> Int {
+        conversion.skipped.count { $0.message != CaptureConversion.noConversation }
+    }
+
+    private func end(of damage: LogDamage, _ sample: LogSample, _ whole: [String], _ before: Int) -> String {
         let conversion: CaptureConversion
         let text = damage.apply(sample)
         do {
@@ -191,7 +196,7 @@ struct LogDamage: Sendable, CustomStringConvertible {
         if said == whole { return "the same" }
         let lost = whole.filter { !said.contains($0) }
         // Each that is lost left a fault, or a line that is named.
-        let named = conversion.skipped.count { $0.message != CaptureConversion.noConversation }
+        let named = max(0, Self.named(conversion) - before)
         let faults = said.count { $0.contains("!") && !whole.contains($0) }
         #expect(lost.count <= named + faults, "\(sample.name), \(damage.name)")
         return said.contains { $0.contains("!") } ? "faults" : "fewer exchanges"

@@ -119,7 +119,10 @@ public struct CaptureConversion: Sendable {
         if ![.pcscd, .libnfc, .proxmark].contains(format), capture.presentations.allSatisfy(\.exchanges.isEmpty),
             let line = unread.map({ lines[skipped[$0].line - 1] }).first(where: \.hasMarkedBytes)
         {
-            let message = "no command was read, and what stands before these bytes is not known: take it away"
+            let message = """
+                no command was read: it is not known what stands before these bytes. Take that away from all lines, so that \
+                they begin with the mark
+                """
             throw line.error(.unknownStatement, at: line.start, message)
         }
         let length = capture.text().utf8.count

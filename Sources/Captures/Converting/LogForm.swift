@@ -312,13 +312,16 @@ struct LogSpan<Tag> {
         let isJoint =
             LogBytes.halves(line.bytes[range]).first == true
             || segments.last.map { LogBytes.halves($0.line.bytes[$0.range]).last == true } == true
-        if isSound, !isJoint { (whole, first) = (said, segments.count) }
+        // Where whole bytes stand, the next part begins: what was read is not read again.
+        let isWhole = said.damage == nil && segments.count - first > 1
+        if isSound, !isJoint || isWhole { (whole, first) = (said, segments.count) }
         if said.damage == nil, !isJoint, let last = segments.last {
             let isBroken = lastSegmentIsRow || breaks?.isBroken(last.line, before: line.bytes[range]) == true
             ends.append((said.bytes.count, segments.count, isBroken))
         }
         segments.append((line, range))
-        guard isSound || isJoint else { return said.lines.append(line) }
+        // Nothing but half a byte is mended by another line.
+        guard isSound || isJoint && said.damage?.code == .oddHex else { return said.lines.append(line) }
         said = parsed()
     }
 

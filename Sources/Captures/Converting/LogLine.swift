@@ -211,13 +211,16 @@ struct LogLine {
 
     /// The place behind `1234  1250 D Tag  :` and `D/Tag( 1234):`, as Android's logcat writes them.
     private func endOfLogcat(_ place: Int) -> Int? {
-        guard let colon = end(of: ": ", from: place) else { return nil }
-        let words = text(from: place, to: colon - 1).split(separator: " ")
+        // Not far from there, since each word of a line may be asked.
+        guard let mark = bytes[place...].prefix(64).firstIndex(of: UInt8(ascii: ":")),
+            end(ofPrefix: ": ", at: mark) != nil
+        else { return nil }
+        let words = text(from: place, to: mark + 1).split(separator: " ")
         let isLong =
             words.count > 3 && words[2].count == 1 && (words[0] + words[1]).utf8.allSatisfy(CaptureCursor.isDigit)
         let isShort = words.first?.dropFirst().hasPrefix("/") == true && words.last?.hasSuffix("):") == true
         guard isLong || isShort, let level = words[isLong ? 2 : 0].first else { return nil }
-        return "VDIWEFvdiwef".contains(level) ? skippingSpaces(colon) : nil
+        return "VDIWEFvdiwef".contains(level) ? skippingSpaces(mark + 1) : nil
     }
 
     /// The place behind `program[123]:`, as the journal and syslog write it.
@@ -282,7 +285,7 @@ struct LogLine {
     var hasMarkedBytes: Bool {
         bytes.indices.contains { place in
             guard bytes[place] == UInt8(ascii: ">") || bytes[place] == UInt8(ascii: "<") else { return false }
-            let said = LogBytes([(self, place + 1..<bytes.count)], isAnswer: false, isFrame: true)
+            let said = LogBytes([(self, place + 1..<min(bytes.count, place + 64))], isAnswer: false, isFrame: true)
             return said.damage == nil && said.bytes.count > 1
         }
     }

@@ -157,7 +157,7 @@ extension TagError {
         case .corrupt(let corruption): corruption.description
         case .notAsked(_, _, let status?): "the question was refused (\(status)), so a message may be there or not"
         case .notAsked(let type?, _, nil): "this reader has no way to ask cards of \(type.name)"
-        case .notAsked(nil, _, nil): "what the reader reports of the card cannot be read"
+        case .notAsked(nil, _, nil): "what the reader reports of the card is missing or cannot be read"
         case .unsupportedVersion(_, let version): "it follows mapping version \(version), which is not known"
         case .tooLong(let length, let limit): "it has \(length) bytes, the limit is \(limit)"
         case .tooLarge(let length, let capacity): "it has \(length) bytes, the tag has room for \(capacity)"

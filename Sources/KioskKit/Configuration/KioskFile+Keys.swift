@@ -183,7 +183,10 @@ extension KioskFile.Key {
             initial: "none",
             example: "passes.json",
             content: .passes,
-            "The file of the passes that are read and accepted: wallets of phones, cards that sign."
+            """
+            The file of the passes that are read and accepted: wallets of phones, cards that sign. It also says whether a \
+            card's own number counts where its message could not be asked for (`uidDespite`).
+            """
         ),
         .init(
             "scenarios",
@@ -224,7 +227,10 @@ extension KioskFile.Key {
             .whole(1...36_500),
             initial: "for ever",
             example: "365",
-            "Visits that are older are removed, when the kiosk opens and once a day; members keep their totals."
+            """
+            Visits that are older are removed, when the kiosk opens and once a day; members keep their totals. After a clock \
+            leapt by more than a year nothing is removed for a week.
+            """
         ),
         .init(
             "maintenance",

@@ -104,6 +104,11 @@ struct CaptureConvert: ReportingCommand {
             )
         }
         for (reason, ranges) in Self.grouped(skipped) { out.message("\(ranges): \(reason)") }
+        if conversion.capture.presentations.contains(where: { $0.facts.atr == nil && $0.facts.technology == nil }) {
+            out.message(
+                "The log does not say what kind of card it was: give its answer to reset by --atr, or a replay makes nobody of it."
+            )
+        }
         out.message(
             "Read as \(conversion.format.title); \(conversion.skippedLines) of "
                 + counted(conversion.lines, "line") + " skipped."
