@@ -66,6 +66,9 @@ public struct CaptureConversion: Sendable {
         case nfcpy
         case proxmark
         case transcript
+
+        /// Whether it is read as commands and answers behind marks.
+        var isTranscript: Bool { ![.pcscd, .libnfc, .proxmark].contains(self) }
     }
 
     /// The reason for a line that has no part in a conversation.
@@ -116,7 +119,7 @@ public struct CaptureConversion: Sendable {
                     "this is in the form of \(format.title): convert it with --from \(format.rawValue)"
             }
         }
-        if ![.pcscd, .libnfc, .proxmark].contains(format), capture.presentations.allSatisfy(\.exchanges.isEmpty),
+        if format.isTranscript, capture.presentations.allSatisfy(\.exchanges.isEmpty),
             let line = unread.map({ lines[skipped[$0].line - 1] }).first(where: \.hasMarkedBytes)
         {
             let message = """
@@ -155,6 +158,8 @@ public struct CaptureConversion: Sendable {
     ) -> [(builder: ConversionBuilder, format: Format)] {
         var found: [(builder: ConversionBuilder, format: Format)] = []
         for format in format.map({ [$0] }) ?? formats(of: lines) {
+            // All of these are read alike.
+            if format.isTranscript, found.contains(where: \.format.isTranscript) { continue }
             var builder = empty
             switch format {
             case .pcscd: PCSCDLog.read(lines, into: &builder)

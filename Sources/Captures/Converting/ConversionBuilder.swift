@@ -23,6 +23,8 @@ struct ConversionBuilder {
     /// behind an answer since, and what was answered.
     private var overtaken: [String: (count: Int, turns: Int, answered: [(card: Int, exchange: Int, said: LogBytes)])] =
         [:]
+    /// An answer that comes behind more than so many others is none of those that are missing.
+    private static let mostOvertaking = 8
     private var used: Set<Int> = []
     private var reasons: [Int: CaptureError] = [:]
 
@@ -173,8 +175,7 @@ struct ConversionBuilder {
             finish(command, isFrame ? .raw(frame) : .bytes(answer.bytes), answer, on: name, at: time)
             guard var others = overtaken[channel], isUsed(command), let card = open[name] else { return }
             others.answered.append((card, presentations[card].exchanges.count - 1, answer))
-            // An answer that is so late is none of those.
-            overtaken[channel] = others.answered.count > 8 ? nil : others
+            overtaken[channel] = others.answered.count > Self.mostOvertaking ? nil : others
             return
         }
         skip(answer, damage, "; a fault stands for the answer")

@@ -167,7 +167,7 @@ struct LibNFCLog: LogForm {
         let answer = isReadable ? whole ?? Self.payload(joined, direction: 0xD5) : nil
         let data = Array(command.dropFirst())
         let isTalk = [0x40, 0x42, 0x4A, 0x60].contains(code)
-        let said = part(sent, [])
+        guard let said = answered else { return }
         guard let answer, answer.first == code &+ 1 else {
             let isSilent =
                 isReadable && received.allSatisfy { Self.isAcknowledgement($0.bytes) } || Self.isAcknowledgement(joined)
@@ -375,10 +375,10 @@ struct LibNFCLog: LogForm {
         builder.fault(fault)
     }
 
-    private var answered: LogBytes? { commandBytes.map { part($0, []) } }
-
-    private func part(_ sent: LogBytes, _ bytes: [UInt8]) -> LogBytes {
-        var part = LogBytes(sent.line, at: sent.place, bytes: bytes)
+    /// The lines of the command and of what the chip said, without bytes.
+    private var answered: LogBytes? {
+        guard let sent = commandBytes else { return nil }
+        var part = LogBytes(sent.line, at: sent.place, bytes: [])
         part.lines += sent.lines.dropFirst() + received.flatMap(\.lines)
         part.isEnded = true
         return part

@@ -9,8 +9,8 @@ import CardPasses
 ///      104884 |     108404 | Tag |20  fc  70                        |     |
 /// ```
 ///
-/// Frames lose their checksum; one that the list marks as wrong (`!!`) is a damage. How a card was found becomes its facts; the blocks of ISO-DEP are put together to commands
-/// and answers.
+/// Frames lose their checksum; one that the list marks as wrong (`!!`) is a damage. How a card was found becomes its
+/// facts; the blocks of ISO-DEP are put together to commands and answers.
 struct ProxmarkLog: LogForm {
     enum Tag { case frame(isTag: Bool), more, rest }
 

@@ -475,10 +475,12 @@ struct TranscriptLog: LogForm {
         if contradicted.contains(line.number), bytes.damage == nil {
             bytes.damage = bytes.error(.wrongLength, "the status word behind this is not its end, as it is elsewhere")
         }
-        let call = calls[line.number]
-        if call != nil { return spied = bytes }
-        let time = line.end(of: "@ ").flatMap { CaptureTime.duration(line.text(from: $0).utf8.map { $0 }[...]) }
-        builder.answer(bytes, channel: channel, on: reader, at: time)
+        if calls[line.number] != nil { return spied = bytes }
+        builder.answer(bytes, channel: channel, on: reader, at: Self.time(line))
+    }
+
+    private static func time(_ line: LogLine) -> Duration? {
+        line.end(of: "@ ").flatMap { CaptureTime.duration(line.text(from: $0).utf8.map { $0 }[...]) }
     }
 
     private func fault(_ fault: Capture.Fault?, _ line: LogLine, _ start: Int, into builder: inout ConversionBuilder) {
@@ -491,8 +493,7 @@ struct TranscriptLog: LogForm {
         guard builder.isWaiting(channel) else {
             return builder.skip(line, CaptureConversion.noConversation)
         }
-        let time = line.end(of: "@ ").flatMap { CaptureTime.duration(line.text(from: $0).utf8.map { $0 }[...]) }
-        builder.fault(fault ?? .commError, channel: channel, on: reader, at: time)
+        builder.fault(fault ?? .commError, channel: channel, on: reader, at: Self.time(line))
         builder.use([line])
     }
 

@@ -5,7 +5,8 @@ import CardCore
 /// That there is no message, and that it could not be asked whether there is one, are never the same: a card of the first
 /// kind is known by its identifier, one of the second is nobody. This is the one table for it, and Documentation/cards.md
 /// shows it: every question that decides is in it. Its status words are looked up here, but for those of ``pages`` and of
-/// what comes after a tag was seen, which are told by the kind of error (``TagError/outcome``). Outside of it is what decides
+/// what comes after a tag was seen, which are told by the kind of error (``TagError/outcome``), and those after which
+/// ``Type4Files`` takes the next form of SELECT. Outside of it is what decides
 /// nothing when it is refused: the identifier (`FF CA`), SpringCard's word on the kind of tag (`FF CA F1 01`), the size of
 /// blocks; and what a phone's wallet is asked.
 package enum MessageQuestion: CaseIterable, Sendable {

@@ -3,7 +3,8 @@ enum CardKey {
     private static let lengths = [4, 7, 8, 10]
 
     /// What a reader reports for a card whose UID was typed in lower case, with `0x` before it, or with `:`, `-` or a
-    /// space between its bytes. Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so already.
+    /// space between its bytes. Returns upper-case hexadecimal digits, or `nil` for what is no such UID, or is written so
+    /// already.
     /// Membership numbers that are grouped otherwise stay what they are.
     static func normalised(_ given: String) -> String? {
         let text = Array((given.hasPrefix("0x") ? given.dropFirst(2).lowercased() : given).utf8)

@@ -461,9 +461,9 @@ private struct Tokens {
             let (one, other) = (numbers[0].value, numbers[1].value)
             // With a dash it is this club's own form, whatever the rest of the file has.
             let own = DateText(year: nil, month: one, day: other)
-            let dayFirst = DateText(year: nil, month: other, day: one)
             if signs == ["-"], own.exists { return own }
             let order = order ?? (signs == ["."] ? .dayMonthYear : nil)
+            let dayFirst = DateText(year: nil, month: other, day: one)
             return try choose(order, [(.dayMonthYear, dayFirst), (.monthDayYear, own), (.yearMonthDay, own)])
         case 3:
             guard marks.count >= 2 else { throw .noDate }

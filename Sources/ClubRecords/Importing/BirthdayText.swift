@@ -92,7 +92,9 @@ package enum BirthdayText {
             let plain = PlainDigits.text(text)
             // Either the file has the day first, or it could be meant so.
             let isDayFirst = order == nil && plain.wholeMatch(of: /(?:1[3-9]|[23][0-9])-[0-9]+/) != nil
-            let mayBe = order == .dayMonthYear && kept == plain && kept.utf8.count == 5 && kept.suffix(2) <= "12"
+            let mayBe =
+                order == .dayMonthYear && kept == plain && kept.utf8.count == 5 && kept.suffix(2) <= "12"
+                && kept.suffix(2) != kept.prefix(2)
             let note = "05-06 and its like have the month first, as the club writes them; write the day first as 06.05."
             return (.string(kept), isDayFirst || mayBe ? "\(PlainText.line(name)): \(note)" : nil)
         case .failure where isNone(DateText.read(text, order: order)) || ["-", "0000-00-00"].contains(text.trimmed):

@@ -19,10 +19,12 @@ struct CaptureConvert: ReportingCommand {
               transcript  commands and answers behind marks such as '>' and '<': scriptor, gscriptor, opensc-tool, \
             pyscard, apdu4j, GlobalPlatformPro, 'readerctl apdu', people
 
-            Colours, times, levels and names before the lines, the marks of a mail, UTF-16 and lines that were broken do no harm. \
+            Colours, times, levels and names before the lines, the marks of a mail, UTF-16 and lines that were \
+            broken do no harm. \
             Where an answer is missing, damaged or cut, its command has a fault ('!') and the rest is read. Each line that \
             is not in the capture is named on standard error with the reason; a log without any conversation, or without an \
-            exchange though it shows bytes, is refused (exit code 65). What cards said is kept as it is: redact it before it is given away.
+            exchange though it shows bytes, is refused (exit code 65). What cards said is kept as \
+            it is: redact it before it is given away.
 
             EXAMPLES
               readerctl capture convert --from pcscd pcscd.log -o desk.capture
