@@ -77,12 +77,17 @@ import TestSupport
         try await watcher.until("added \(Self.other)")
         let taps = Taps(CardScanner(backend).taps(of: ReaderInfo(pcscName: Self.first)))
         try await until("watching") { fake.waiting == 2 }
+        let seen = Gate()
         let leaving = Self.card(1) { [weak fake] _ in
+            // A watch that looks only after the reader went tells nothing of its card.
+            seen.pass()
             fake?.unplug(Self.first)
             fake?.plug(Self.again)
             return .code(.readerUnavailable)
         }
         fake.insert(leaving, into: Self.first)
+        try await watcher.until("inserted \(Self.first) 1")
+        seen.open()
         try await until("the tap that failed") { taps.all.count == 1 }
         #expect(taps.texts == ["readFailed"])
         #expect(taps.all[0].problems.first?.message.contains("the reader is not there") == true)
