@@ -35,7 +35,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -48,31 +47,19 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
         .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         // What Swift's own module of the C library omits.
         .systemLibrary(name: "CLinux"),
+        // Digests, ciphers, keys and signatures, over libcrypto.
+        .target(name: "Cryptography", dependencies: ["CCrypto"]),
         // The way of a card's bytes, each room on those above it.
         .target(name: "CardCore"),
         .target(name: "NDEFCodec", dependencies: ["CardCore"]),
-        .target(
-            name: "CardTags",
-            dependencies: [
-                "NDEFCodec",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]
-        ),
-        .target(
-            name: "CardPasses",
-            dependencies: [
-                "CardTags", "CLinux", "CZlib",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-            ]
-        ),
+        .target(name: "CardTags", dependencies: ["Cryptography", "NDEFCodec"]),
+        .target(name: "CardPasses", dependencies: ["CardTags", "CLinux", "Cryptography", "CZlib"]),
         .target(name: "Captures", dependencies: ["CardPasses"]),
         .target(
             name: "ReaderKit",
@@ -92,40 +79,23 @@ let package = Package(
             ],
             swiftSettings: [pcsc, nfc]
         ),
-        .target(
-            name: "ReaderKitTesting",
-            dependencies: [
-                "ReaderKit",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ]
-        ),
+        .target(name: "ReaderKitTesting", dependencies: ["Cryptography", "ReaderKit"]),
         .target(name: "PlainJSON"),
-        .target(
-            name: "ClubRecords",
-            dependencies: ["CardPasses", "PlainJSON", .product(name: "Crypto", package: "swift-crypto")]
-        ),
+        .target(name: "ClubRecords", dependencies: ["CardPasses", "Cryptography", "PlainJSON"]),
         .target(
             name: "ClubScenarios",
-            dependencies: [
-                "CardPasses", "ClubRecords",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Yams", package: "Yams"),
-            ]
+            dependencies: ["CardPasses", "ClubRecords", "Cryptography", .product(name: "Yams", package: "Yams")]
         ),
         .target(
             name: "ClubMessages",
             dependencies: [
-                "CardPasses", "ClubRecords",
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
+                "CardPasses", "ClubRecords", "Cryptography", .product(name: "Logging", package: "swift-log"),
             ]
         ),
         .target(
             name: "ClubKit",
             dependencies: [
-                "ReaderKit", "Diagnosis", "ClubMessages", "ClubRecords", "ClubScenarios",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "ReaderKit", "Cryptography", "Diagnosis", "ClubMessages", "ClubRecords", "ClubScenarios",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -141,8 +111,7 @@ let package = Package(
             name: "KioskWeb",
             dependencies: [
                 .target(name: "CQREncode", condition: .when(traits: ["Network"])),
-                "CardCore", "ClubRecords", "ClubKit", "ClubMessages", "KioskKit",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "CardCore", "ClubRecords", "ClubKit", "ClubMessages", "Cryptography", "KioskKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Network"])),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Network"])),
@@ -216,10 +185,20 @@ let package = Package(
         // What Scripts/fuzz fuzzes, which a test runs on the inputs that once were findings.
         .target(name: "FuzzTargets", dependencies: ["ReaderKit", "SirenKit"], path: "Fuzz/Targets"),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
+        .testTarget(
+            name: "CryptographyTests",
+            dependencies: [
+                "Cryptography", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]
+        ),
         .testTarget(name: "CardCoreTests", dependencies: ["Captures", "TestSupport"]),
         .testTarget(name: "NDEFCodecTests", dependencies: ["NDEFCodec", "TestSupport"]),
         .testTarget(name: "CardTagsTests", dependencies: ["CardTags", "ReaderKitTesting", "TestSupport"]),
-        .testTarget(name: "CardPassesTests", dependencies: ["CardPasses", "ReaderKitTesting", "TestSupport"]),
+        .testTarget(
+            name: "CardPassesTests",
+            dependencies: ["CardPasses", "Cryptography", "ReaderKitTesting", "TestSupport"]
+        ),
         .testTarget(
             name: "CapturesTests",
             dependencies: ["Captures", "ReaderKitTesting", "TestSupport"],
@@ -237,9 +216,7 @@ let package = Package(
         .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
         .target(
             name: "RecordsTestSupport",
-            dependencies: [
-                "ClubRecords", "ReaderKit", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
-            ],
+            dependencies: ["ClubRecords", "Cryptography", "ReaderKit", "TestSupport"],
             path: "Tests/RecordsSupport"
         ),
         .testTarget(
@@ -309,8 +286,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "ReaderKit", "ReaderKitTesting", "ClubKit", "Diagnosis", "KioskKit", "ReaderCommands", "ToolSupport",
-                "readerctl", "clubctl", "TestSupport",
+                "ReaderKit", "ReaderKitTesting", "ClubKit", "Cryptography", "Diagnosis", "KioskKit", "ReaderCommands",
+                "ToolSupport", "readerctl", "clubctl", "TestSupport",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: [pcsc, nfc, network]

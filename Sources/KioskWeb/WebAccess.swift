@@ -1,5 +1,5 @@
 #if NETWORK
-import Crypto
+import Cryptography
 import Foundation
 import HTTPTypes
 
@@ -90,7 +90,7 @@ public struct WebAccess: Sendable {
     func accepts(_ other: String) -> Bool {
         guard let token, token.count >= Self.shortestToken else { return false }
         // Digests are of one length, and are compared in the same time however much of them is equal.
-        return SHA256.hash(data: Data(token.utf8)) == SHA256.hash(data: Data(other.utf8))
+        return ConstantTime.areEqual(SHA256.hash(token.utf8), SHA256.hash(other.utf8))
     }
 
     // MARK: Hosts
@@ -134,15 +134,12 @@ public struct WebAccess: Sendable {
         guard parts.count == 3, parts[0] == "1", let end = Int(parts[1]), Double(end) > now.timeIntervalSince1970,
             let own = signature(of: end)
         else { return false }
-        return SHA256.hash(data: Data(own.utf8)) == SHA256.hash(data: Data(parts[2].utf8))
+        return ConstantTime.areEqual(own.utf8, parts[2].utf8)
     }
 
     private func signature(of end: Int) -> String? {
         guard let token, token.count >= Self.shortestToken else { return nil }
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Data("clubkit screen \(end)".utf8),
-            using: SymmetricKey(data: Data(token.utf8))
-        )
+        let code = HMAC.code(for: "clubkit screen \(end)".utf8, key: SecretBytes(token.utf8))
         return code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -1,6 +1,6 @@
 #if NETWORK
 import ClubRecords
-import Crypto
+import Cryptography
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -324,7 +324,7 @@ struct WebPage: Sendable {
         let ending = (name as NSString).pathExtension
         type = Self.types[ending] ?? "application/octet-stream"
         isAsset = ending != "html"
-        tag = "\"" + SHA256.hash(data: bytes).prefix(12).map { String($0, radix: 16) }.joined() + "\""
+        tag = "\"" + SHA256.hash(bytes).prefix(12).map { String($0, radix: 16) }.joined() + "\""
     }
 
     static let all: [String: WebPage] = Dictionary(

@@ -1,5 +1,5 @@
 import CardCore
-import Crypto
+import Cryptography
 import Foundation
 import Testing
 import TestSupport
@@ -9,8 +9,8 @@ import TestSupport
 /// Tokens of an issuer on cards: who signed them, until when, for whom, for which card.
 @Suite struct SignedTokenTests {
     static let now = Date(timeIntervalSince1970: 1_780_000_000)
-    static let ed25519 = Curve25519.Signing.PrivateKey()
-    static let p256 = P256.Signing.PrivateKey()
+    static let ed25519 = Ed25519.PrivateKey()
+    static let p256 = P256.PrivateKey()
 
     static func base64(_ bytes: some Sequence<UInt8>) -> String {
         Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -20,20 +20,20 @@ import TestSupport
     static func token(
         _ claims: String,
         header: String = #"{"alg":"EdDSA","typ":"JWT","kid":"a"}"#,
-        signing: ([UInt8]) throws -> [UInt8] = { Array(try ed25519.signature(for: $0)) }
+        signing: ([UInt8]) throws -> [UInt8] = { try ed25519.sign($0) }
     ) rethrows -> String {
         let signed = base64(header.utf8) + "." + base64(claims.utf8)
         return signed + "." + base64(try signing(Array(signed.utf8)))
     }
 
-    static func es256(_ bytes: [UInt8]) throws -> [UInt8] { Array(try p256.signature(for: bytes).rawRepresentation) }
+    static func es256(_ bytes: [UInt8]) throws -> [UInt8] { try p256.sign(bytes).numbers }
 
     static let set = """
         {"keys":[
-          {"kty":"OKP","crv":"Ed25519","kid":"a","alg":"EdDSA","x":"\(base64(ed25519.publicKey.rawRepresentation))"},
+          {"kty":"OKP","crv":"Ed25519","kid":"a","alg":"EdDSA","x":"\(base64(ed25519.publicKey.bytes))"},
           {"kty":"EC","crv":"P-256","kid":"b","alg":"ES256",
-           "x":"\(base64(p256.publicKey.rawRepresentation.prefix(32)))",
-           "y":"\(base64(p256.publicKey.rawRepresentation.suffix(32)))"}
+           "x":"\(base64(p256.publicKey.coordinates.prefix(32)))",
+           "y":"\(base64(p256.publicKey.coordinates.suffix(32)))"}
         ]}
         """
 
@@ -156,12 +156,8 @@ import TestSupport
 
     @Test func pem() async throws {
         let verifier = try SignedTokenVerifier(keys: [
-            Self.p256.publicKey.pemRepresentation,
-            """
-            -----BEGIN PUBLIC KEY-----
-            \((Data([0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00]) + Self.ed25519.publicKey.rawRepresentation).base64EncodedString())
-            -----END PUBLIC KEY-----
-            """,
+            Self.p256.publicKey.pem,
+            Self.ed25519.publicKey.pem,
         ])
         #expect(verifier.keyCount == 2 && verifier.keyNames.isEmpty)
         #expect(try verifier.verify(Self.token(Self.claims()), at: Self.now).id == "M-7")
@@ -192,7 +188,7 @@ import TestSupport
             (#"{"keys":[{"kty":"RSA","kid":"a","n":"AQAB","e":"AQAB"}]}"#, .unsupported),
             (#"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"AA"}]}"#, .malformed),
             (#"{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"a","x":"AA","d":"AA"}]}"#, .isPrivate),
-            (P256.Signing.PrivateKey().pemRepresentation, .isPrivate), ("-----BEGIN PUBLIC KEY-----", .malformed),
+            (P256.PrivateKey().pem, .isPrivate), ("-----BEGIN PUBLIC KEY-----", .malformed),
         ] as [(String, SignedTokenVerifier.KeyFault)]
     )
     func keys(_ text: String, _ fault: SignedTokenVerifier.KeyFault) async {

@@ -59,7 +59,37 @@ import TestSupport
     @Test func signature() throws {
         let signature = bytes("8B76052EE42F5567BEB53238B3E3F9950707C0DCC956B5C5EFCFDB709B2D82B3")
         let card = SimulatedNTAG(.ntag213, uid: bytes("04E10CDA993C80"), signature: signature)
-        #expect(try NTAG(SimulatedCardChannel(card)).signature() == signature)
+        #expect(try NTAG(SimulatedCardChannel(card)).signature().bytes == signature)
+    }
+
+    /// Signatures of real tags, as others published them.
+    @Test(
+        arguments: [
+            ("04AB87F2CA1190", "67B1750BCCEB1174F9A33BF20E0226551A6366939B31F949848C3C087350FA90", "NTAG21x"),
+            ("04E10CDA993C80", "8B76052EE42F5567BEB53238B3E3F9950707C0DCC956B5C5EFCFDB709B2D82B3", "NTAG21x"),
+            ("04DB0BDA993C80", "6048EFD9417CD10F6B7F1818D471A7FE5B46868D2EABDC6307A1E0AAE139D8D0", "NTAG21x"),
+            (
+                "04C1285A373080", "CEA2EB0B3C95D0844A95B824A7553703B3702378033BF0987899DB70151A19E7",
+                "MIFARE Ultralight EV1"
+            ),
+            (
+                "04C2285A373080", "A561506723D422D29ED9F93E60D20B9ED1E05CC1BF81DA19FE500CA0B81CC0ED",
+                "MIFARE Ultralight EV1"
+            ),
+        ] as [(String, String, String)]
+    )
+    func signer(uid: String, signature: String, chips: String) throws {
+        let (uid, numbers) = (bytes(uid), bytes(signature))
+        #expect(OriginalitySignature(numbers)?.signer(of: uid) == chips)
+        for index in uid.indices {
+            var other = uid
+            other[index] ^= 0x01
+            #expect(OriginalitySignature(numbers)?.signer(of: other) == nil, "byte \(index)")
+        }
+        #expect(OriginalitySignature(numbers)?.signer(of: []) == nil)
+        #expect(OriginalitySignature(numbers.reversed())?.signer(of: uid) == nil)
+        #expect(OriginalitySignature([UInt8](repeating: 0, count: 32))?.signer(of: uid) == nil)
+        #expect(OriginalitySignature(numbers.dropLast()) == nil && OriginalitySignature([]) == nil)
     }
 
     @Test func counter() throws {

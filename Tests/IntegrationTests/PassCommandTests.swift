@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import ReaderKit
 import ReaderKitTesting
@@ -97,8 +97,8 @@ import Testing
         let apple = AppleVASKey()
         try key(apple.pem, "vas.pem")
         try key(String(repeating: "0", count: 32), "zero.key")
-        let issuer = P256.Signing.PrivateKey()
-        _ = try folder.write(issuer.publicKey.pemRepresentation, to: "issuer.pem")
+        let issuer = P256.PrivateKey()
+        _ = try folder.write(issuer.publicKey.pem, to: "issuer.pem")
         _ = try folder.write(
             """
             { "appleVAS": { "passes": [{ "passTypeIdentifier": "pass.com.example.club", "keys": ["vas.pem"] }] },

@@ -1,5 +1,5 @@
 import ClubRecords
-import Crypto
+import Cryptography
 import Foundation
 import ReaderKit
 import Synchronization
@@ -99,7 +99,7 @@ extension TemporaryDirectory {
             records: lines.count,
             members: 0,
             visits: 0,
-            sha256: Array(SHA256.hash(data: bytes)).hex
+            sha256: SHA256.hash(bytes).hex
         )
         bytes += try ClubFile.line(["end": sums]) + [0x0A]
         try bytes.write(to: URL(fileURLWithPath: path))

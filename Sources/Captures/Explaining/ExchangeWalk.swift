@@ -160,8 +160,11 @@ struct ConversationState: Sendable {
     let technology: Technology?
     let tagType: TagType?
     var memory: ObservedMemory?
+    /// The card's, once the reader has said it.
+    private(set) var identifier: [UInt8]?
 
     init(_ facts: CardFacts) {
+        identifier = facts["uid"]
         technology = facts.shownTechnology
         tagType = TagReader.type(of: facts)
         memory = tagType.flatMap(ObservedMemory.init)
@@ -171,7 +174,9 @@ struct ConversationState: Sendable {
     var isSmartTap: Bool { selection == .smartTap || selection == .wallet(.google) }
 
     mutating func note(_ exchange: RecordedExchange) {
-        guard let apdu = exchange.apdu, let name = apdu.selectedName, apdu.isSuccess else { return }
+        guard let apdu = exchange.apdu, apdu.isSuccess else { return }
+        if apdu.cla == 0xFF, apdu.ins == Instruction.getData, apdu.parameter == 0 { identifier = apdu.body }
+        guard let name = apdu.selectedName else { return }
         switch KnownApplication(named: name)?.kind {
         case .wallet:
             switch WalletSelection(ResponseAPDU(data: apdu.body, statusWord: .success)) {

@@ -55,7 +55,9 @@ struct TagFrameExplainer: ExchangeExplainer {
                 bytes.count == 3 ? "\(bytes.littleEndianNumber)" : nil
             }
         case (0x3C, 2):
-            return plain("READ SIGNATURE", exchange, "the maker's signature of the identifier, not verified")
+            return plain("READ SIGNATURE", exchange, "the maker's signature of the identifier") { bytes in
+                OriginalitySignature(bytes)?.verdict(on: state.identifier)
+            }
         case (0xC2, 2): return plain("SECTOR SELECT: announces another sector", exchange)
         case (0x1A, 2):
             return plain("AUTHENTICATE: asks for a proof of the key", exchange, "a part of an authentication")

@@ -1,6 +1,6 @@
 import CardCore
 import CardTags
-import Crypto
+import Cryptography
 import Foundation
 
 /// A pass as the phone sends it: encrypted for the reader with a key of its own.
@@ -39,7 +39,7 @@ public struct AppleVASCryptogram: Sendable, Hashable {
         ephemeral = Array(bytes[Self.identifierLength..<start])
         ciphertext = Array(bytes[start..<end])
         tag = Array(bytes[end...])
-        digest = Array(SHA256.hash(data: bytes))
+        digest = SHA256.hash(bytes)
     }
 
     /// Opens it with the reader's keys for the kind of pass that was asked for; of keys with the same identifier each.
@@ -70,14 +70,11 @@ public struct AppleVASCryptogram: Sendable, Hashable {
     private static let label = Array("ApplePay encrypted VAS data".utf8)
 
     /// Opens it with the key that is made of the shared secret and some information (ANSI X9.63, one block of SHA-256).
-    private func open(_ secret: SharedSecret, _ information: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
-        let key = secret.x963DerivedSymmetricKey(using: SHA256.self, sharedInfo: information, outputByteCount: 32)
+    private func open(_ secret: SecretBytes, _ information: [UInt8], authenticating data: [UInt8]) -> [UInt8]? {
         // 16 bytes, not the usual 12: the first counter block is worked out of them.
-        guard let nonce = try? AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16)),
-            let box = try? AES.GCM.SealedBox(nonce: nonce, ciphertext: ciphertext, tag: tag),
-            let plain = try? AES.GCM.open(box, using: key, authenticating: data)
-        else { return nil }
-        return Array(plain)
+        let nonce = [UInt8](repeating: 0, count: 16)
+        guard let key = try? KeyDerivation.x963(secret, information: information, count: 32) else { return nil }
+        return try? AES.GCM.open(ciphertext, tag: tag, key: key, nonce: nonce, authenticating: data)
     }
 }
 

@@ -1,5 +1,5 @@
 import CardCore
-import Crypto
+import Cryptography
 import Foundation
 
 /// The private key of a reader for passes of Apple Wallet: P-256, made by whoever issues the passes, whose `pass.json`
@@ -7,34 +7,31 @@ import Foundation
 ///
 /// It is never shown: its description only names the key, by an identifier that every cryptogram carries in the open.
 public struct AppleVASKey: Sendable {
-    private let key: P256.KeyAgreement.PrivateKey
+    private let key: P256.PrivateKey
 
     /// What a cryptogram names the key by: the first four bytes of the SHA-256 of its public X coordinate. Two keys may
     /// have the same.
     public let identifier: [UInt8]
 
-    private init(_ key: P256.KeyAgreement.PrivateKey) {
+    private init(_ key: P256.PrivateKey) {
         self.key = key
-        // The library returns both coordinates at their full length, leading zeros included.
-        identifier = Array(SHA256.hash(data: key.publicKey.rawRepresentation.prefix(32)).prefix(4))
+        identifier = Array(SHA256.hash(key.publicKey.coordinates.prefix(P256.length)).prefix(4))
     }
 
     /// A new key.
     public init() {
-        self.init(P256.KeyAgreement.PrivateKey())
+        self.init(P256.PrivateKey())
     }
 
     /// A key of 32 bytes; `nil` if they are no private key of the curve.
     public init?(_ bytes: [UInt8]) {
-        guard let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: bytes) else { return nil }
+        guard let key = try? P256.PrivateKey(bytes) else { return nil }
         self.init(key)
     }
 
     /// A key as a PEM file has it (PKCS #8 or SEC 1); `nil` if it is none.
     public init?(pem: String) {
-        guard let block = PEMKey.p256(in: pem),
-            let key = try? P256.KeyAgreement.PrivateKey(pemRepresentation: block)
-        else { return nil }
+        guard let key = try? P256.PrivateKey(pem: pem) else { return nil }
         self.init(key)
     }
 
@@ -49,16 +46,16 @@ public struct AppleVASKey: Sendable {
     }
 
     /// The public key: a compressed point, 33 bytes.
-    public var publicKey: [UInt8] { Array(key.publicKey.compressedRepresentation) }
+    public var publicKey: [UInt8] { key.publicKey.compressed }
 
     /// The private key in PKCS #8, as a PEM file has it, for the one who made it.
-    package var pem: String { key.pemRepresentation }
+    package var pem: String { key.pem }
 
     /// The X coordinate of the product with another's point, of which only X is known: the sign makes no difference to it.
     /// `nil` if no point of the curve has that coordinate.
-    func agreement(withX coordinate: [UInt8]) -> SharedSecret? {
-        let point = try? P256.KeyAgreement.PublicKey(compressedRepresentation: [0x02] + coordinate)
-        return point.flatMap { try? key.sharedSecretFromKeyAgreement(with: $0) }
+    func agreement(withX coordinate: [UInt8]) -> SecretBytes? {
+        let point = try? P256.PublicKey(compressed: [0x02] + coordinate)
+        return point.flatMap { try? key.sharedSecret(with: $0) }
     }
 }
 

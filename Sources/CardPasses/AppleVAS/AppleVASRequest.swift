@@ -1,6 +1,6 @@
 import CardCore
 import CardTags
-import Crypto
+import Cryptography
 import Foundation
 
 /// One question for passes: GET VAS DATA, `80 CA 01 P2 Lc … 00`.
@@ -69,7 +69,7 @@ public struct AppleVASMerchant: Sendable {
         let name = passTypeIdentifier.trimmed
         self.passTypeIdentifier = name
         self.keys = keys
-        merchantID = Array(SHA256.hash(data: Array(name.utf8)))
+        merchantID = SHA256.hash(name.utf8)
     }
 }
 

@@ -1,4 +1,5 @@
 import CardTags
+import Cryptography
 import Foundation
 
 /// Checks the code that a signing tag puts into its URL at each tap (NTAG 424 DNA in AES mode, AN12196, and in LRP mode,

@@ -1,5 +1,5 @@
 import CardCore
-import Crypto
+import Cryptography
 import Foundation
 
 /// The long-term key of a terminal for passes of Google Wallet: P-256, registered in the Google Pay & Wallet console
@@ -13,14 +13,14 @@ public struct SmartTapKey: Sendable {
     /// The version under which the public key was registered.
     public let version: UInt32
 
-    private let key: P256.Signing.PrivateKey
+    private let key: P256.PrivateKey
 
     /// A new key.
     public init(collectorID: UInt32, version: UInt32) {
-        self.init(P256.Signing.PrivateKey(), collectorID, version)
+        self.init(P256.PrivateKey(), collectorID, version)
     }
 
-    private init(_ key: P256.Signing.PrivateKey, _ collectorID: UInt32, _ version: UInt32) {
+    private init(_ key: P256.PrivateKey, _ collectorID: UInt32, _ version: UInt32) {
         self.key = key
         self.collectorID = collectorID
         self.version = version
@@ -28,29 +28,27 @@ public struct SmartTapKey: Sendable {
 
     /// A key of 32 bytes; `nil` if they are no private key of the curve.
     public init?(_ bytes: [UInt8], collectorID: UInt32, version: UInt32) {
-        guard let key = try? P256.Signing.PrivateKey(rawRepresentation: bytes) else { return nil }
+        guard let key = try? P256.PrivateKey(bytes) else { return nil }
         self.init(key, collectorID, version)
     }
 
     /// A key as a PEM file has it (PKCS #8 or SEC 1); `nil` if it is none.
     public init?(pem: String, collectorID: UInt32, version: UInt32) {
-        guard let block = PEMKey.p256(in: pem),
-            let key = try? P256.Signing.PrivateKey(pemRepresentation: block)
-        else { return nil }
+        guard let key = try? P256.PrivateKey(pem: pem) else { return nil }
         self.init(key, collectorID, version)
     }
 
     /// The public key as the console takes it, in PEM.
-    public var publicKeyPEM: String { key.publicKey.pemRepresentation }
+    public var publicKeyPEM: String { key.publicKey.pem }
 
     /// The public key: a compressed point, 33 bytes.
-    public var publicKey: [UInt8] { Array(key.publicKey.compressedRepresentation) }
+    public var publicKey: [UInt8] { key.publicKey.compressed }
 
     /// The private key in PKCS #8, as a PEM file has it, for the one who made it.
-    package var pem: String { key.pemRepresentation }
+    package var pem: String { key.pem }
 
     /// Signs with ECDSA and SHA-256, in DER: 70 to 72 bytes, now and then fewer.
-    func sign(_ bytes: [UInt8]) throws -> [UInt8] { Array(try key.signature(for: bytes).derRepresentation) }
+    func sign(_ bytes: [UInt8]) throws -> [UInt8] { try key.sign(bytes).der }
 }
 
 extension SmartTapKey: Secret {

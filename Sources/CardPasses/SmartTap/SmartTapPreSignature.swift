@@ -1,5 +1,5 @@
 import CardCore
-import Crypto
+import Cryptography
 import Foundation
 
 /// A signature that shows whose a terminal is, made in advance by whoever holds the long-term key (Smart Tap 2.1 calls it
@@ -15,7 +15,7 @@ public struct SmartTapPreSignature: Sendable {
     public let version: UInt32
 
     let nonce: [UInt8]
-    let key: P256.KeyAgreement.PrivateKey
+    let key: P256.PrivateKey
     let signature: [UInt8]
 
     /// What a signature made in advance has in place of the phone's number.
@@ -27,7 +27,7 @@ public struct SmartTapPreSignature: Sendable {
         nonce = entropy.nonce
         key = entropy.key
         signature = try long.sign(
-            nonce + Self.phoneNonce + long.collectorID.bigEndianBytes + Array(key.publicKey.compressedRepresentation)
+            nonce + Self.phoneNonce + long.collectorID.bigEndianBytes + key.publicKey.compressed
         )
     }
 
@@ -53,9 +53,9 @@ public struct SmartTapPreSignature: Sendable {
     public init?(text: String) {
         guard let file = try? JSONDecoder().decode(File.self, from: Data(text.utf8)),
             let nonce = try? Hex.decode(file.nonce), nonce.count == 32, let bytes = try? Hex.decode(file.ephemeralKey),
-            let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: bytes),
+            let key = try? P256.PrivateKey(bytes),
             let signature = try? Hex.decode(file.signature),
-            (try? P256.Signing.ECDSASignature(derRepresentation: signature)) != nil
+            ECDSASignature(der: signature) != nil
         else { return nil }
         collectorID = file.collector
         version = file.keyVersion
@@ -70,7 +70,7 @@ public struct SmartTapPreSignature: Sendable {
             collector: collectorID,
             keyVersion: version,
             nonce: Hex.encode(nonce),
-            ephemeralKey: Hex.encode(Array(key.rawRepresentation)),
+            ephemeralKey: Hex.encode(key.number.withBytes { Array($0) }),
             signature: Hex.encode(signature)
         )
         let encoder = JSONEncoder()

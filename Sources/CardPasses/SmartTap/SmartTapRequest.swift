@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// What a terminal asks of a phone, and what it reports about itself.
 public struct SmartTapRequest: Sendable, Hashable {
@@ -61,31 +61,31 @@ public struct SmartTapEntropy: Sendable {
     public var session: [UInt8]
     /// What makes the tap this one and no other, 32 bytes.
     public var nonce: [UInt8]
-    let key: P256.KeyAgreement.PrivateKey
+    let key: P256.PrivateKey
 
     /// Made up anew.
     public init() {
         session = (0..<8).map { _ in UInt8.random(in: 0...255) }
         nonce = (0..<32).map { _ in UInt8.random(in: 0...255) }
-        key = P256.KeyAgreement.PrivateKey()
+        key = P256.PrivateKey()
     }
 
     /// That session, nonce and ephemeral key; `nil` if one has not its length, or the key is none of the curve.
     public init?(session: [UInt8], nonce: [UInt8], ephemeralKey: [UInt8]) {
         guard session.count == 8, nonce.count == 32,
-            let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: ephemeralKey)
+            let key = try? P256.PrivateKey(ephemeralKey)
         else { return nil }
         self.init(session: session, nonce: nonce, key: key)
     }
 
-    init(session: [UInt8], nonce: [UInt8], key: P256.KeyAgreement.PrivateKey) {
+    init(session: [UInt8], nonce: [UInt8], key: P256.PrivateKey) {
         self.session = session
         self.nonce = nonce
         self.key = key
     }
 
     /// The ephemeral public key, a compressed point of 33 bytes.
-    var publicKey: [UInt8] { Array(key.publicKey.compressedRepresentation) }
+    var publicKey: [UInt8] { key.publicKey.compressed }
 }
 
 extension SmartTapEntropy: CustomReflectable {

@@ -1,6 +1,5 @@
 import CardCore
-import Crypto
-import CryptoExtras
+import Cryptography
 import NDEFCodec
 
 /// One tap of Smart Tap 2.1, from the phone's number to its data: makes the commands and reads the answers.
@@ -15,7 +14,7 @@ struct SmartTapSession {
     private let entropy: SmartTapEntropy
     private let signed: [UInt8]
     private let signature: [UInt8]
-    private var phoneKey: P256.KeyAgreement.PublicKey?
+    private var phoneKey: P256.PublicKey?
     private var sequence: UInt8 = 0
 
     private static let version: [UInt8] = [0x00, 0x01]
@@ -94,7 +93,7 @@ struct SmartTapSession {
     mutating func take(negotiation data: [UInt8]) throws(SmartTapError) {
         let records = try open(data, "nrs")
         guard let bytes = records.first(named: "dpk")?.payload,
-            let key = try? P256.KeyAgreement.PublicKey(compressedRepresentation: bytes)
+            let key = try? P256.PublicKey(compressed: bytes)
         else { throw .malformed(.ephemeralKey) }
         phoneKey = key
     }
@@ -134,31 +133,27 @@ struct SmartTapSession {
     }
 
     private func decrypt(_ bytes: [UInt8]) throws(SmartTapError) -> [UInt8] {
-        guard let phoneKey, let secret = try? entropy.key.sharedSecretFromKeyAgreement(with: phoneKey) else {
-            throw .malformed(.ephemeralKey)
-        }
-        let keys = secret.hkdfDerivedSymmetricKey(
-            using: SHA256.self,
-            salt: phoneKey.compressedRepresentation,
-            sharedInfo: signed + signature,
-            outputByteCount: 48
-        )
+        guard let phoneKey, let secret = try? entropy.key.sharedSecret(with: phoneKey),
+            let keys = try? KeyDerivation.hkdf(
+                secret,
+                salt: phoneKey.compressed,
+                information: signed + signature,
+                count: 48
+            )
+        else { throw .malformed(.ephemeralKey) }
         let (vectorLength, codeLength) = (12, 32)
         guard bytes.count >= vectorLength + codeLength else { throw .malformed(.data) }
         let covered = bytes.dropLast(codeLength)
-        let (dataKey, codeKey) = keys.withUnsafeBytes { material in
-            (SymmetricKey(data: material[..<16]), SymmetricKey(data: material[16...]))
-        }
         // In a time that does not reveal where it differs.
         let code = bytes.suffix(codeLength)
-        guard HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: covered, using: codeKey) else {
+        guard HMAC.isValid(code, for: covered, key: keys[16..<48]) else {
             throw .forged
         }
         let counter = Array(covered.prefix(vectorLength)) + [UInt8](repeating: 0, count: 4)
-        guard let nonce = try? AES._CTR.Nonce(nonceBytes: counter),
-            let plain = try? AES._CTR.decrypt(covered.dropFirst(vectorLength), using: dataKey, nonce: nonce)
-        else { throw .malformed(.data) }
-        return Array(plain)
+        let ciphertext = covered.dropFirst(vectorLength)
+        guard let plain = try? AES.apply(counter: counter, to: ciphertext, key: keys[0..<16]) else {
+            throw .malformed(.data)
+        }
+        return plain
     }
-
 }

@@ -1,6 +1,5 @@
 import CardCore
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
 
 /// Checks tokens that an issuer signed and that stand on cards: JSON Web Tokens (RFC 7519) with EdDSA (Ed25519) or ES256.
@@ -34,8 +33,8 @@ public struct SignedTokenVerifier: Sendable {
         var half: Half
 
         enum Half: Sendable {
-            case es256(P256.Signing.PublicKey)
-            case edDSA(Curve25519.Signing.PublicKey)
+            case es256(P256.PublicKey)
+            case edDSA(Ed25519.PublicKey)
         }
 
         /// The name of what the key signs by, as in RFC 7518 and RFC 8037.
@@ -46,13 +45,11 @@ public struct SignedTokenVerifier: Sendable {
             }
         }
 
-        func verifies(_ signature: [UInt8], of signed: some DataProtocol) -> Bool {
+        func verifies(_ signature: [UInt8], of signed: some Collection<UInt8>) -> Bool {
             switch half {
             case .es256(let key):
-                (try? P256.Signing.ECDSASignature(rawRepresentation: signature)).map {
-                    key.isValidSignature($0, for: SHA256.hash(data: signed))
-                } ?? false
-            case .edDSA(let key): key.isValidSignature(signature, for: signed)
+                ECDSASignature(numbers: signature).map { key.isValid($0, for: signed) } ?? false
+            case .edDSA(let key): key.isValid(signature, for: signed)
             }
         }
     }
@@ -123,9 +120,9 @@ public struct SignedTokenVerifier: Sendable {
         do {
             switch (entry["kty"] as? String, entry["crv"] as? String, entry["alg"] as? String) {
             case ("EC", "P-256", nil), ("EC", "P-256", "ES256"):
-                return .es256(try P256.Signing.PublicKey(rawRepresentation: try coordinate("x") + coordinate("y")))
+                return .es256(try P256.PublicKey(coordinates: coordinate("x") + coordinate("y")))
             case ("OKP", "Ed25519", nil), ("OKP", "Ed25519", "EdDSA"):
-                return .edDSA(try Curve25519.Signing.PublicKey(rawRepresentation: try coordinate("x")))
+                return .edDSA(try Ed25519.PublicKey(coordinate("x")))
             default: return nil
             }
         } catch {
@@ -135,8 +132,8 @@ public struct SignedTokenVerifier: Sendable {
 
     private static func key(pem: String) throws(KeyFault) -> Key {
         guard !pem.contains("PRIVATE KEY") else { throw .isPrivate }
-        if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return Key(half: .es256(key)) }
-        if let key = try? Curve25519.Signing.PublicKey(pemRepresentation: pem) { return Key(half: .edDSA(key)) }
+        if let key = try? P256.PublicKey(pem: pem) { return Key(half: .es256(key)) }
+        if let key = try? Ed25519.PublicKey(pem: pem) { return Key(half: .edDSA(key)) }
         throw .malformed
     }
 

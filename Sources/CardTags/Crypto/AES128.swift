@@ -1,10 +1,9 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 
 /// AES with 128-bit keys (FIPS 197) in the modes that cards use, on the cryptographic library's primitives.
 package enum AES128 {
     /// The length of a block, in bytes.
-    package static let blockLength = 16
+    package static let blockLength = AES.blockLength
 
     /// A block of zeros: the initialisation vector with which most conversations begin.
     package static let zeroBlock = [UInt8](repeating: 0, count: blockLength)
@@ -14,13 +13,7 @@ package enum AES128 {
     /// - Throws: ``CryptoFailure/wrongLength`` if it has not 16 bytes.
     package static func encrypt(block: [UInt8], _ key: SecretKey) throws(CryptoFailure) -> [UInt8] {
         guard block.count == blockLength else { throw .wrongLength }
-        var result = block
-        do {
-            try AES.permute(&result, key: key.symmetric)
-        } catch {
-            throw .wrongLength
-        }
-        return result
+        return try ofWholeBlocks { () throws(CryptographyError) in try AES.encrypt(blocks: block, key: key.bytes) }
     }
 
     /// Encrypts whole blocks in cipher block chaining (SP 800-38A), without padding.
@@ -32,7 +25,9 @@ package enum AES128 {
         _ key: SecretKey,
         vector: [UInt8] = zeroBlock
     ) throws(CryptoFailure) -> [UInt8] {
-        try chained(bytes, vector) { try AES._CBC.encrypt(bytes, using: key.symmetric, iv: $0, noPadding: true) }
+        try ofWholeBlocks { () throws(CryptographyError) in
+            try AES.encrypt(chained: bytes, key: key.bytes, vector: vector)
+        }
     }
 
     /// Decrypts whole blocks in cipher block chaining (SP 800-38A), without padding.
@@ -44,18 +39,17 @@ package enum AES128 {
         _ key: SecretKey,
         vector: [UInt8] = zeroBlock
     ) throws(CryptoFailure) -> [UInt8] {
-        try chained(bytes, vector) { try AES._CBC.decrypt(bytes, using: key.symmetric, iv: $0, noPadding: true) }
+        try ofWholeBlocks { () throws(CryptographyError) in
+            try AES.decrypt(chained: bytes, key: key.bytes, vector: vector)
+        }
     }
 
-    private static func chained<Output: Sequence<UInt8>>(
-        _ bytes: [UInt8],
-        _ vector: [UInt8],
-        _ transform: (AES._CBC.IV) throws -> Output
+    /// The library refuses lengths, and nothing else.
+    private static func ofWholeBlocks(
+        _ transform: () throws(CryptographyError) -> [UInt8]
     ) throws(CryptoFailure) -> [UInt8] {
-        guard bytes.count % blockLength == 0, vector.count == blockLength else { throw .wrongLength }
-        if bytes.isEmpty { return [] }
         do {
-            return try Array(transform(AES._CBC.IV(ivBytes: vector)))
+            return try transform()
         } catch {
             throw .wrongLength
         }
@@ -63,13 +57,7 @@ package enum AES128 {
 
     /// The message authentication code CMAC (SP 800-38B, RFC 4493), 16 bytes.
     package static func cmac(_ message: [UInt8], _ key: SecretKey) throws(CryptoFailure) -> [UInt8] {
-        do {
-            var code = try AES.CMAC(key: key.symmetric)
-            code.update(data: message)
-            return Array(code.finalize())
-        } catch {
-            throw .wrongLength
-        }
+        try ofWholeBlocks { () throws(CryptographyError) in try AES.cmac(message, key: key.bytes) }
     }
 
     /// CMAC that goes on from the block before, as DESFire EV1 chains it through a session: with a vector of zeros it is

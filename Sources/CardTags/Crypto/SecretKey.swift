@@ -1,5 +1,5 @@
 import CardCore
-import Crypto
+import Cryptography
 
 /// An AES key of 16 bytes.
 ///
@@ -10,20 +10,17 @@ public struct SecretKey: Sendable {
     public static let length = 16
 
     /// A key of zeros, with which NXP's cards leave the factory. It protects nothing.
-    public static let factory = SecretKey(symmetric: SymmetricKey(data: [UInt8](repeating: 0, count: length)))
+    public static let factory = SecretKey(SecretBytes([UInt8](repeating: 0, count: length)))
 
-    /// The key as the cryptographic library takes it.
-    let symmetric: SymmetricKey
+    let bytes: SecretBytes
 
     /// A key of those bytes, or `nil` if they are not 16.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length else { return nil }
-        symmetric = SymmetricKey(data: bytes)
+        self.init(SecretBytes(bytes))
     }
 
-    private init(symmetric: SymmetricKey) {
-        self.symmetric = symmetric
-    }
+    private init(_ bytes: SecretBytes) { self.bytes = bytes }
 
     /// Reads a key of 32 hexadecimal digits, with `:`, `-` or spaces between bytes or without; `nil` if it is none.
     public init?(text: some StringProtocol) {
@@ -34,7 +31,7 @@ public struct SecretKey: Sendable {
 
 extension SecretKey: Equatable {
     /// Whether both are the same key, in a time that does not depend on where they differ.
-    public static func == (left: SecretKey, right: SecretKey) -> Bool { left.symmetric == right.symmetric }
+    public static func == (left: SecretKey, right: SecretKey) -> Bool { left.bytes == right.bytes }
 }
 
 extension SecretKey: Secret {
@@ -52,15 +49,4 @@ package enum CryptoFailure: Error, Sendable, Hashable {
     case wrongPadding
     /// The command counter of the session is at its end.
     case exhausted
-}
-
-/// Comparisons that take the same time whether and wherever two secrets differ.
-package enum ConstantTime {
-    /// Whether two sequences of bytes are the same. Only their lengths show in the time it takes.
-    package static func areEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        var difference: UInt8 = 0
-        for (a, b) in zip(left, right) { difference |= a ^ b }
-        return difference == 0
-    }
 }

@@ -1,4 +1,5 @@
 import CardCore
+import Cryptography
 
 /// A card of the DESFire family at the other end of a channel: DESFire EV1 to EV3, DESFire Light, NTAG 424.
 ///

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// The secure messaging of DESFire EV1 with AES: one initialisation vector that goes on through all the commands and
 /// answers of a session, so that none can be left out, repeated or put in another place.
 struct EV1Messaging: SecureMessaging {

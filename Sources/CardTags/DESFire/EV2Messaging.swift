@@ -1,3 +1,5 @@
+import Cryptography
+
 /// The secure messaging of DESFire EV2 and later and of NTAG 424: a transaction identifier and a command counter stand
 /// in every code, so that no command or answer can be left out, repeated or taken from another session.
 struct EV2Messaging: SecureMessaging {

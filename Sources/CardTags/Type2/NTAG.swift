@@ -59,16 +59,15 @@ public struct NTAG {
         return bytes.littleEndianNumber
     }
 
-    /// Reads the originality signature (READ_SIG, `3C`): 32 bytes, r and s of an ECDSA signature of the identifier.
+    /// Reads the originality signature (READ_SIG, `3C`).
     ///
-    /// It is shown, not verified: its curve, secp128r1, is offered by no library that this package uses. It would not
-    /// prove much either, since a copy can repeat identifier and signature.
-    public func signature() throws(TagError) -> [UInt8] {
+    /// - Throws: ``TagError``; ``TagError/protected(attempt:status:)`` if the chip has none or does not give it.
+    public func signature() throws(TagError) -> OriginalitySignature {
         let attempt = "read the signature of the tag"
-        guard let bytes = try ask([0x3C, 0x00], count: 32, attempt) else {
+        guard let signature = try ask([0x3C, 0x00], count: 32, attempt).flatMap(OriginalitySignature.init) else {
             throw .protected(attempt: attempt, status: nil)
         }
-        return bytes
+        return signature
     }
 
     /// Sends the password (PWD_AUTH, `1B`). The tag is open until it is powered anew or refuses a command.

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import GRDB
 import ReaderKit
@@ -88,8 +88,7 @@ extension MemberStore {
     /// Under which of the first member's values it stands that another one is somebody else. It can only be read by
     /// who knows both identifiers, so that it reveals nothing of somebody who was erased.
     static func distinction(_ userID: String, from other: String) -> String {
-        let key = SymmetricKey(data: Data(userID.utf8))
-        let code = HMAC<SHA256>.authenticationCode(for: Data(other.utf8), using: key)
+        let code = HMAC.code(for: other.utf8, key: SecretBytes(userID.utf8))
         return "$distinct:" + code.prefix(12).hex.lowercased()
     }
 

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import GRDB
 import ReaderKit
@@ -105,7 +105,7 @@ struct Replacement: Equatable {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var hash = SHA256()
-        guard (try? FileSteps.read(descriptor, { hash.update(data: $0) })) != nil else { return nil }
-        return hash.finalize().map { String(format: "%02x", $0) }.joined()
+        guard (try? FileSteps.read(descriptor, { hash.update($0) })) != nil else { return nil }
+        return hash.digest.hex.lowercased()
     }
 }

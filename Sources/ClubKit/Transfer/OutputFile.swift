@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import ReaderKit
 
@@ -70,11 +70,11 @@ final class OutputFile {
 
     func checksum() throws(TransferError) -> [UInt8] {
         try flush()
-        return digest.map { Array($0.finalize()) } ?? []
+        return digest?.digest ?? []
     }
 
     private func flush() throws(TransferError) {
-        digest?.update(data: buffer)
+        digest?.update(buffer)
         try buffer.withUnsafeBufferPointer { bytes throws(TransferError) in
             var written = 0
             while written < bytes.count, let base = bytes.baseAddress {

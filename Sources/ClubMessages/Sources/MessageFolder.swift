@@ -1,6 +1,6 @@
 import CardCore
 import ClubRecords
-import Crypto
+import Cryptography
 import Foundation
 
 /// Receives messages from files in a directory.
@@ -88,10 +88,10 @@ final class MessageFiles {
         ///   times coarsely, and gives a file the number of one that was just removed, cannot distinguish them.
         func uuid(named name: String, number: Int = 0) -> UUID {
             var hash = SHA256()
-            hash.update(data: Array("\(identity.device) \(identity.number) \(number) ".utf8))
-            hash.update(data: Array("\(identity.changedSeconds) \(identity.changedNanoseconds) \(name)\n".utf8))
-            hash.update(data: bytes)
-            return UUID(hash.finalize())
+            hash.update("\(identity.device) \(identity.number) \(number) ".utf8)
+            hash.update("\(identity.changedSeconds) \(identity.changedNanoseconds) \(name)\n".utf8)
+            hash.update(bytes)
+            return UUID(digest: hash.digest)
         }
     }
 

@@ -1,5 +1,5 @@
 import CardCore
-import Crypto
+import Cryptography
 import Foundation
 
 /// The key that hides a club's member identifiers (see `ClubConfiguration.identifierKey`).
@@ -27,7 +27,7 @@ public struct IdentifierKey: Sendable, Hashable {
     private static let hashBytes = 20
 
     private static func code(_ text: String, _ key: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: SymmetricKey(data: key)))
+        HMAC.code(for: text.utf8, key: SecretBytes(key))
     }
 
     /// Returns the hidden form of an identifier read from a card. One that looks hidden already is hidden too, so that
@@ -63,7 +63,7 @@ extension IdentifierKey: Secret {
 package enum Erasure {
     /// The keyed hash of an identifier.
     package static func hash(_ identifier: String, salt: Data) -> Data {
-        Data(HMAC<SHA256>.authenticationCode(for: Data(identifier.utf8), using: SymmetricKey(data: salt)))
+        Data(HMAC.code(for: identifier.utf8, key: SecretBytes(salt)))
     }
 
     /// The same for people, in the audit log.

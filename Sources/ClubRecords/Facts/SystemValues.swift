@@ -1,6 +1,6 @@
 import CardCore
 import CardPasses
-import Crypto
+import Cryptography
 import Foundation
 
 /// What the club itself keeps among a member's values.
@@ -28,7 +28,7 @@ package struct SystemValues {
         /// every device, so that two desks that join the same pair before they learn of one another carry them
         /// over once.
         package static func carried(from userID: String) -> String {
-            carriedMark + Array(SHA256.hash(data: Data(userID.utf8)).prefix(8)).hex
+            carriedMark + SHA256.hash(userID.utf8).prefix(8).hex
         }
 
         static func isCarried(_ name: String) -> Bool { name.hasPrefix(carriedMark) }

@@ -1,5 +1,5 @@
 import CardCore
-import Crypto
+import Cryptography
 import Foundation
 
 /// The club's own form: JSON Lines of what merges, so that nothing is lost and a file that was cut off or changed is
@@ -96,13 +96,13 @@ struct ClubFileLines {
     var offset: Int { window.offset }
 
     /// The SHA-256 of all lines before the one that was read last.
-    var sumBefore: [UInt8] { Array(digest.finalize()) }
+    var sumBefore: [UInt8] { digest.digest }
 
     /// The SHA-256 of all lines that were read.
     var sum: [UInt8] {
         var digest = digest
-        digest.update(data: last)
-        return Array(digest.finalize())
+        digest.update(last)
+        return digest.digest
     }
 
     /// The next line, or `nil` behind the last one. A line without an end was cut off.
@@ -116,7 +116,7 @@ struct ClubFileLines {
             if let end, length == 0, end < ClubFile.longestLine {
                 let line = window.withBytes { Array($0[...end]) }
                 window.take(line.count)
-                digest.update(data: last)
+                digest.update(last)
                 last = line
                 count += 1
                 return .bytes(line)
@@ -130,11 +130,11 @@ struct ClubFileLines {
             // Only what is longer than it may be is taken before its end is known.
             if length > 0 || end != nil || window.end - window.start > ClubFile.longestLine {
                 if length == 0 {
-                    digest.update(data: last)
+                    digest.update(last)
                     last = []
                 }
                 let taken = end.map { $0 + 1 } ?? (window.end - window.start)
-                window.withBytes { digest.update(data: UnsafeBufferPointer(rebasing: $0[..<taken])) }
+                window.withBytes { digest.update($0[..<taken]) }
                 window.take(taken)
                 length += taken
                 if end != nil {

@@ -1,5 +1,5 @@
 import CardPasses
-import Crypto
+import Cryptography
 import Foundation
 
 /// Text from cards, made fit to be stored, shown and logged.
@@ -35,7 +35,7 @@ package enum PlainText {
 
 extension UUID {
     /// A UUID of version 8 (RFC 9562), made of the first bits of a hash: the same for the same data everywhere.
-    package init(_ digest: SHA256.Digest) {
+    package init(digest: [UInt8]) {
         var bytes = Array(digest.prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x80
         bytes[8] = bytes[8] & 0x3F | 0x80
@@ -43,6 +43,6 @@ extension UUID {
     }
 
     package init(derivedFrom text: String) {
-        self.init(SHA256.hash(data: Array(text.utf8)))
+        self.init(digest: SHA256.hash(text.utf8))
     }
 }

@@ -1,5 +1,5 @@
 import ClubRecords
-import Crypto
+import Cryptography
 import Foundation
 
 /// Rules that determine when something is due: "with the tenth visit, at most once a week".
@@ -144,13 +144,13 @@ package enum ScenarioIdentifiers {
 
     private static func uuid(_ what: String, _ parts: [String], _ visit: UUID) -> UUID {
         var hash = SHA256()
-        withUnsafeBytes(of: visit.uuid) { hash.update(bufferPointer: $0) }
+        withUnsafeBytes(of: visit.uuid) { hash.update($0) }
         for part in [what] + parts {
-            hash.update(data: Array(part.utf8))
+            hash.update(part.utf8)
             // No byte of UTF-8, so that two parts are never one.
-            hash.update(data: [0xFF])
+            hash.update([0xFF])
         }
-        return UUID(hash.finalize())
+        return UUID(digest: hash.digest)
     }
 }
 

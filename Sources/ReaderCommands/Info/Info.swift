@@ -27,7 +27,7 @@ struct Info: ReportingCommand {
               product    name, family, memory, certainty (certain, likely, possible), use, technology, tagType, and
                          evidence (source, finding)
               ndef       as 'readerctl ndef read' prints it
-              chip       version, product, counter, signature, signatureVerified (always false)
+              chip       version, product, counter, signature, signatureVerified
               desfire    product, hardware, software, productionWeek, productionYear, freeMemory, keyCount, keyType,
                          listsFreely, and applications (id, keyCount, keyType, listsFreely, error, and files: number,
                          kind, size, freeToRead, communication, error)

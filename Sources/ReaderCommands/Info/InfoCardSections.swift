@@ -4,7 +4,7 @@ import ToolSupport
 extension InfoSection {
     /// What an NTAG or an Ultralight EV1 reports about itself; `nil` for other cards, and where the reader carries no
     /// frames of the card's own protocol.
-    static func chip(_ card: CardOnReader, _ identified: Card) throws -> InfoSection? {
+    static func chip(_ card: CardOnReader, _ identified: Card, _ uid: CardUID?) throws -> InfoSection? {
         guard [.ntag2, .ultralight, .type2].contains(identified.product.family) else { return nil }
         // Whatever was refused before, a chip that halted is there again.
         try? card.channel.reset()
@@ -29,18 +29,19 @@ extension InfoSection {
             }
         }
         let counter = try ask { () throws(TagError) in try chip.counter() }
-        let signature = try ask { () throws(TagError) in try chip.signature().hex }
+        let signature = try ask { () throws(TagError) in try chip.signature() }
         var lines: InfoLines = [
             "version": version.bytes.hex + (version.product.map { " (\($0))" } ?? ""),
-            "counter": counter.map { "\($0)" }, "signature": signature,
+            "counter": counter.map { "\($0)" }, "signature": signature?.bytes.hex,
         ]
-        if signature != nil { lines.add("", "not verified: shown as the chip gives it, and a copy can give the same") }
+        if let signature { lines.add("", signature.verdict(on: uid?.bytes)) }
         if counter == nil { lines.add("counter", card.isRecorded ? "not recorded" : "off or protected") }
         if signature == nil { lines.add("signature", card.isRecorded ? "not recorded" : "not readable") }
         return InfoSection(
             json: [
-                "version": version.bytes.hex, "product": version.product, "counter": counter, "signature": signature,
-                "signatureVerified": signature.map { _ in false },
+                "version": version.bytes.hex, "product": version.product, "counter": counter,
+                "signature": signature?.bytes.hex,
+                "signatureVerified": signature.map { $0.signer(of: uid?.bytes ?? []) != nil },
             ] as JSONObject,
             lines: lines
         )

@@ -64,7 +64,7 @@ struct InfoReport: Encodable, Sendable {
         try card.cancellation.check()
         add("ndef", "NDEF") { try .ndef(card) }
         try card.cancellation.check()
-        add("chip", "Chip") { try .chip(card, product) }
+        add("chip", "Chip") { try .chip(card, product, uid) }
         add("desfire", "DESFire") { try .desfire(card, product) }
         add("directory", "MIFARE application directory") { try .directory(card, product) }
     }

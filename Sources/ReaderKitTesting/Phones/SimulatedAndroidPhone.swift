@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
 import ReaderKit
 import Synchronization
@@ -59,9 +58,9 @@ public final class SimulatedAndroidPhone: SimulatedCard {
         // Of this activation:
         var step = Step.idle
         var nonce: [UInt8] = []
-        var key: P256.KeyAgreement.PrivateKey
+        var key: P256.PrivateKey
         var signed: [UInt8] = []
-        var terminalKey: P256.KeyAgreement.PublicKey?
+        var terminalKey: P256.PublicKey?
         var session: [UInt8] = []
         var sequence: UInt8 = 0
         var pending: [UInt8] = []
@@ -149,7 +148,7 @@ public final class SimulatedAndroidPhone: SimulatedCard {
 extension SimulatedAndroidPhone.State {
     private static let identifier: [UInt8] = [0xA0, 0x00, 0x00, 0x04, 0x76, 0xD0, 0x00, 0x01, 0x11]
 
-    private var publicKey: [UInt8] { Array(key.publicKey.compressedRepresentation) }
+    private var publicKey: [UInt8] { key.publicKey.compressed }
 
     fileprivate mutating func select(_ name: [UInt8]) -> [UInt8] {
         switch name {
@@ -191,15 +190,15 @@ extension SimulatedAndroidPhone.State {
             let parts = try? SmartTapRecords.read(proof[70...]),
             let signature = parts.first(named: "sig")?.primitive, let number = parts.first(named: "cld")?.primitive
         else { return [0x94, 0x02] }
-        guard let terminal = try? P256.KeyAgreement.PublicKey(compressedRepresentation: proof[33..<66]),
-            let code = try? P256.Signing.ECDSASignature(derRepresentation: signature)
+        guard let terminal = try? P256.PublicKey(compressed: proof[33..<66]),
+            let code = ECDSASignature(der: signature)
         else { return [0x94, 0x03] }
         let isLive = proof[32] == 0x01
         let signedNonce = isLive ? nonce : [UInt8](repeating: 0, count: 32)
         let signed = Array(proof[..<32]) + signedNonce + number + Array(proof[33..<66])
         guard number == collector.id.bigEndianBytes, Array(proof[66..<70]) == collector.keyVersion.bigEndianBytes,
-            let key = try? P256.Signing.PublicKey(compressedRepresentation: collector.publicKey),
-            key.isValidSignature(code, for: signed)
+            let key = try? P256.PublicKey(compressed: collector.publicKey),
+            key.isValid(code, for: signed)
         else { return [0x95, 0x00] }
         (self.session, sequence) = (Array(session.prefix(8)), session[8] &+ 1)
         (self.signed, terminalKey) = (signed + signature, terminal)
@@ -244,7 +243,7 @@ extension SimulatedAndroidPhone.State {
 
     private mutating func bundle(compressed: Bool) -> [UInt8]? {
         let customer = SmartTapRecords.bytes([
-            SmartTapRecords.record("cid", [4] + Array(SHA256.hash(data: collector.id.bigEndianBytes).prefix(16))),
+            SmartTapRecords.record("cid", [4] + SHA256.hash(collector.id.bigEndianBytes).prefix(16)),
             Self.text("cpl", [0x02] + Array("enen".utf8)),
             SmartTapRecords.record("cut", [4] + random.bytes(16)),
         ])
@@ -259,24 +258,16 @@ extension SimulatedAndroidPhone.State {
         let values = SmartTapRecords.bytes(
             [value([4, 2, 0, 0, 0, 1], SmartTapRecords.record("cus", customer))] + objects
         )
-        guard let terminalKey, let secret = try? key.sharedSecretFromKeyAgreement(with: terminalKey) else { return nil }
-        let keys = secret.hkdfDerivedSymmetricKey(
-            using: SHA256.self,
-            salt: publicKey,
-            sharedInfo: signed,
-            outputByteCount: 48
-        )
-        let (dataKey, codeKey) = keys.withUnsafeBytes { material in
-            (SymmetricKey(data: material[..<16]), SymmetricKey(data: material[16...]))
-        }
+        guard let terminalKey, let secret = try? key.sharedSecret(with: terminalKey),
+            let keys = try? KeyDerivation.hkdf(secret, salt: publicKey, information: signed, count: 48)
+        else { return nil }
         let vector = random.bytes(12)
         let plain = compressed ? Self.stored(values) : values
-        guard let nonce = try? AES._CTR.Nonce(nonceBytes: vector + [0, 0, 0, 0]),
-            let data = try? AES._CTR.encrypt(plain, using: dataKey, nonce: nonce)
-        else { return nil }
-        let covered = vector + Array(data)
-        let code = HMAC<SHA256>.authenticationCode(for: covered, using: codeKey)
-        return [compressed ? 0x03 : 0x01] + covered + Array(code)
+        guard let data = try? AES.apply(counter: vector + [0, 0, 0, 0], to: plain, key: keys[0..<16]) else {
+            return nil
+        }
+        let covered = vector + data
+        return [compressed ? 0x03 : 0x01] + covered + HMAC.code(for: covered, key: keys[16..<48])
     }
 
     private static func text(_ id: String, _ payload: [UInt8]) -> NDEFRecord {
@@ -309,13 +300,13 @@ struct PhoneRandom: Sendable {
     mutating func bytes(_ length: Int) -> [UInt8] {
         count += 1
         let input = [seed, count].flatMap { [UInt8].littleEndian(Int(truncatingIfNeeded: $0), 8) }
-        return Array(SHA256.hash(data: input).prefix(length))
+        return Array(SHA256.hash(input).prefix(length))
     }
 
-    mutating func key() -> P256.KeyAgreement.PrivateKey {
+    mutating func key() -> P256.PrivateKey {
         while true {
             // Fewer than one of 2^32 numbers of 32 bytes are no key of the curve.
-            if let key = try? P256.KeyAgreement.PrivateKey(rawRepresentation: bytes(32)) { return key }
+            if let key = try? P256.PrivateKey(bytes(32)) { return key }
         }
     }
 

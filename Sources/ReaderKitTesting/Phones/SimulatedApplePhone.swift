@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import ReaderKit
 import Synchronization
@@ -114,7 +114,7 @@ extension SimulatedApplePhone.State {
             return [0x70, 0x03, 0x9F, 0x2A, 0x00] + Status.success
         }
         guard let merchant = objects.find(0x9F25)?.value, merchant.count == 32 else { return [0x6A, 0x80] }
-        let wanted = passes.first { Array(SHA256.hash(data: Array($0.passTypeIdentifier.utf8))) == merchant }
+        let wanted = passes.first { SHA256.hash($0.passTypeIdentifier.utf8) == merchant }
         guard let pass = wanted else { return [0x6A, 0x83] }
         shown = pass.passTypeIdentifier
         if isLocked { return [0x62, 0x87] }
@@ -126,22 +126,19 @@ extension SimulatedApplePhone.State {
     private mutating func cryptogram(of pass: SimulatedApplePhone.Pass, _ merchant: [UInt8], _ now: Date) -> [UInt8]? {
         let key = random.key()
         let label = Array("ApplePay encrypted VAS data".utf8)
-        guard let reader = try? P256.KeyAgreement.PublicKey(compressedRepresentation: pass.readerKey),
-            let secret = try? key.sharedSecretFromKeyAgreement(with: reader),
-            let nonce = try? AES.GCM.Nonce(data: [UInt8](repeating: 0, count: 16))
+        let information = [0x0D] + Array("id-aes256-GCM".utf8) + label + merchant
+        guard let reader = try? P256.PublicKey(compressed: pass.readerKey),
+            let secret = try? key.sharedSecret(with: reader),
+            let dataKey = try? KeyDerivation.x963(secret, information: information, count: 32)
         else { return nil }
-        let dataKey = secret.x963DerivedSymmetricKey(
-            using: SHA256.self,
-            sharedInfo: [0x0D] + Array("id-aes256-GCM".utf8) + label + merchant,
-            outputByteCount: 32
-        )
         // Phones count from the beginning of 2001.
         let seconds = UInt32(clamping: Int(now.timeIntervalSince1970 - 978_307_200))
         let time = seconds.bigEndianBytes
-        guard let box = try? AES.GCM.seal(time + Array(pass.message.utf8), using: dataKey, nonce: nonce) else {
+        let nonce = [UInt8](repeating: 0, count: 16)
+        guard let box = try? AES.GCM.seal(time + Array(pass.message.utf8), key: dataKey, nonce: nonce) else {
             return nil
         }
-        return Array(SHA256.hash(data: reader.rawRepresentation.prefix(32)).prefix(4))
-            + Array(key.publicKey.rawRepresentation.prefix(32)) + Array(box.ciphertext) + Array(box.tag)
+        return SHA256.hash(reader.coordinates.prefix(32)).prefix(4) + key.publicKey.coordinates.prefix(32)
+            + box.ciphertext + box.tag
     }
 }

@@ -45,7 +45,7 @@ import TestSupport
             #expect(channel.capabilities.longestResponse == 263)
             var chip = NTAG(channel)
             #expect(try chip.version().product == "NTAG215")
-            #expect(try chip.signature().count == 32)
+            #expect(try chip.signature().bytes.count == 32)
             // No is four bits, and a tag that said it waits to be selected.
             #expect(try channel.transceive(RawFrame([0x3A, 0x00, 0xFF])).bitsInLastByte == 4)
             try channel.reset()
