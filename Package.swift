@@ -39,14 +39,13 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.26.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0", traits: []),
     ],
     targets: [
         .systemLibrary(name: "CPCSC", pkgConfig: "libpcsclite", providers: [.apt(["libpcsclite-dev"])]),
         .systemLibrary(name: "CNFC", pkgConfig: "libnfc", providers: [.apt(["libnfc-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        // Loaded when it is used, so that nothing links it.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CEdit", pkgConfig: "libedit", providers: [.apt(["libedit-dev"])]),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
@@ -136,18 +135,16 @@ let package = Package(
             ]
         ),
         .target(
+            name: "CurlHTTP",
+            dependencies: [.target(name: "CCurl", condition: .when(traits: ["Network"]))],
+            swiftSettings: [network]
+        ),
+        .target(
             name: "SirenHTTP",
             dependencies: [
+                .target(name: "CurlHTTP", condition: .when(traits: ["Network"])),
+                .target(name: "Cryptography", condition: .when(traits: ["Network"])),
                 "SirenKit",
-                .product(name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Network"])),
-                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Network"])),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Network"])),
-                .product(
-                    name: "NIOHTTPCompression",
-                    package: "swift-nio-extras",
-                    condition: .when(traits: ["Network"])
-                ),
-                .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Network"])),
             ],
             swiftSettings: [network]
         ),

@@ -206,6 +206,22 @@ private final class SilentServer {
         #expect(ports.count == 1)
     }
 
+    /// A connection that was kept may end just then. Whether the server did what it was asked for is not known, so that nobody
+    /// but the caller may ask again.
+    @Test(arguments: ["POST", "PUT", "GET"]) func nothingIsSentTwice(_ method: String) async throws {
+        let client = try client()
+        let path = "none?\(method)"
+        _ = try await client.follow(link("echo"))
+        await #expect {
+            _ = try await client.submit(SirenAction(name: "a", href: path, method: method))
+        } throws: { error in
+            guard case .notAnswered(let error) = error as? SirenTransferError else { return false }
+            return error.kind == .lost && !error.isUnsent
+        }
+        let all = try JSONDecoder().decode([Seen].self, from: Data(try await client.follow(link("seen")).bytes))
+        #expect(all.count { $0.path == "/" + path } == 1)
+    }
+
     /// What goes wrong, and what is said of it.
     static let faults: [(String, SirenTransportError.Kind)] = [
         ("cut", .lost), ("none", .lost), ("silent", .timedOut), ("drip", .timedOut),
