@@ -11,6 +11,7 @@ struct KioskScriptTests {
             (#"echo '{"error":{"code":"serviceUnavailable"}}'; exit 69"#, [], "kiosk --replay"),
             (#"echo '{"name":"Reader 1"}'"#, [], "kiosk"),
             ("exit 0", ["--database", "club.sqlite"], "kiosk --database club.sqlite"),
+            ("exit 0", ["--release", "--once"], "optimised kiosk --once"),
         ] as [(String, [String], String)]
     )
     func reader(readerctl: String, arguments: [String], called: String) throws {
@@ -27,8 +28,10 @@ struct KioskScriptTests {
         let script = here.deletingLastPathComponent().appendingPathComponent("Scripts/kiosk")
         try write("bin/swift", "exit 0")
         try write("Scripts/setup", "exit 0")
+        try write(".build/debug/readerctl", readerctl)
+        try write(".build/debug/clubctl", #"echo "$@""#)
         try write(".build/release/readerctl", readerctl)
-        try write(".build/release/clubctl", #"echo "$@""#)
+        try write(".build/release/clubctl", #"echo optimised "$@""#)
         let copy = folder.appendingPathComponent("Scripts/kiosk")
         try files.copyItem(at: script, to: copy)
         let process = Process()
