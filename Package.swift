@@ -203,7 +203,7 @@ let package = Package(
             name: "DiagnosisTests",
             dependencies: ["ClubKit", "Diagnosis", "KioskKit", "ReaderKit", "TestSupport"]
         ),
-        .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting"]),
+        .testTarget(name: "ReaderKitTestingTests", dependencies: ["ReaderKit", "ReaderKitTesting", "TestSupport"]),
         .target(
             name: "RecordsTestSupport",
             dependencies: ["ClubRecords", "Cryptography", "ReaderKit", "TestSupport"],

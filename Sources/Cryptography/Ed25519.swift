@@ -42,22 +42,17 @@ package enum Ed25519 {
 
         /// A new key.
         package init() {
-            do {
+            (key, publicKey) = unfailing { () throws(CryptographyError) in
                 let attempt = "make a key of Ed25519"
                 let context = try Owned(
                     EVP_PKEY_CTX_new_from_name(LibCrypto.shared.context, "ED25519", nil),
                     attempting: attempt,
                     free: EVP_PKEY_CTX_free
                 )
-                key = try EVPKey(generating: context, attempting: attempt)
+                let key = try EVPKey(generating: context, attempting: attempt)
                 var (bytes, count) = ([UInt8](repeating: 0, count: Ed25519.length), Ed25519.length)
-                guard EVP_PKEY_get_raw_public_key(key.pointer, &bytes, &count) == 1 else {
-                    throw CryptographyError(attempting: attempt)
-                }
-                publicKey = try PublicKey(bytes)
-            } catch {
-                // The system's random numbers are not to be had; a key without them would be none.
-                fatalError("\(error)")
+                try require(EVP_PKEY_get_raw_public_key(key.pointer, &bytes, &count), attempting: attempt)
+                return (key, try PublicKey(bytes))
             }
         }
 

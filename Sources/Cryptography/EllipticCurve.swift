@@ -17,12 +17,9 @@ package enum EllipticCurve: String, Sendable {
     private static let ofSECP128R1 = parameters(of: .secp128r1)
 
     private static func parameters(of curve: EllipticCurve) -> EVPKey {
-        do {
+        unfailing { () throws(CryptographyError) in
             let values = Parameters([(OSSL_PKEY_PARAM_GROUP_NAME, .text(curve.rawValue))])
             return try EVPKey("EC", values, selection: EVPKey.domain)
-        } catch {
-            // As without libcrypto itself.
-            fatalError("\(error)")
         }
     }
 }

@@ -22,6 +22,21 @@ package struct CryptographyError: Error, Sendable, Hashable, CustomStringConvert
     }
 }
 
+/// What fails only where memory has run out, or libcrypto lacks what it has had since 3.0: there is nothing to go on with, and
+/// the process ends, as where Swift's own allocations fail.
+func unfailing<Value: ~Copyable>(_ body: () throws(CryptographyError) -> Value) -> Value {
+    do {
+        return try body()
+    } catch {
+        fatalError("\(error)")
+    }
+}
+
+/// What a function of libcrypto returned, 1 where it has done it.
+func require(_ status: Int32, attempting attempt: String) throws(CryptographyError) {
+    if status != 1 { throw CryptographyError(attempting: attempt) }
+}
+
 /// Owns what libcrypto made, and frees it.
 struct Owned: ~Copyable {
     let pointer: OpaquePointer
@@ -60,34 +75,30 @@ struct LibCrypto: @unchecked Sendable {
     let hmac: OpaquePointer
     let cmac: OpaquePointer
 
-    /// Loaded at the first use. Without it there is no cryptography, and nothing to go on with: the process ends, as it does
-    /// where memory has run out.
-    static let shared = LibCrypto()
+    static let shared = unfailing { () throws(CryptographyError) in try LibCrypto() }
 
-    private init() {
-        func found(_ pointer: OpaquePointer?, _ name: String) -> OpaquePointer {
-            guard let pointer else {
-                fatalError("\(CryptographyError(attempting: "find \(name) in libcrypto"))")
-            }
+    private init() throws(CryptographyError) {
+        func found(_ pointer: OpaquePointer?, _ name: String) throws(CryptographyError) -> OpaquePointer {
+            guard let pointer else { throw CryptographyError(attempting: "find \(name) in libcrypto") }
             return pointer
         }
-        let context = found(OSSL_LIB_CTX_new(), "a context")
-        _ = found(OSSL_PROVIDER_load(context, "default"), "the default provider")
-        func code(_ name: String, _ parameters: borrowing Parameters) -> OpaquePointer {
-            let algorithm = found(EVP_MAC_fetch(context, name, nil), name)
-            let code = found(EVP_MAC_CTX_new(algorithm), name)
+        let context = try found(OSSL_LIB_CTX_new(), "a context")
+        _ = try found(OSSL_PROVIDER_load(context, "default"), "the default provider")
+        func code(_ name: String, _ parameters: borrowing Parameters) throws(CryptographyError) -> OpaquePointer {
+            let algorithm = try found(EVP_MAC_fetch(context, name, nil), name)
+            let code = try found(EVP_MAC_CTX_new(algorithm), name)
             EVP_MAC_free(algorithm)
             let isSet = parameters.withPointer { EVP_MAC_init(code, [UInt8](repeating: 0, count: 16), 16, $0) }
-            return found(isSet == 1 ? code : nil, name)
+            return try found(isSet == 1 ? code : nil, name)
         }
         self.context = context
-        sha256 = found(EVP_MD_fetch(context, "SHA256", nil), "SHA256")
-        block = found(EVP_CIPHER_fetch(context, "AES-128-ECB", nil), "AES-128-ECB")
-        chained = found(EVP_CIPHER_fetch(context, "AES-128-CBC", nil), "AES-128-CBC")
-        counter = found(EVP_CIPHER_fetch(context, "AES-128-CTR", nil), "AES-128-CTR")
-        galois = found(EVP_CIPHER_fetch(context, "AES-256-GCM", nil), "AES-256-GCM")
-        hmac = code("HMAC", Parameters([(OSSL_MAC_PARAM_DIGEST, .text("SHA256"))]))
-        cmac = code("CMAC", Parameters([(OSSL_MAC_PARAM_CIPHER, .text("AES-128-CBC"))]))
+        sha256 = try found(EVP_MD_fetch(context, "SHA256", nil), "SHA256")
+        block = try found(EVP_CIPHER_fetch(context, "AES-128-ECB", nil), "AES-128-ECB")
+        chained = try found(EVP_CIPHER_fetch(context, "AES-128-CBC", nil), "AES-128-CBC")
+        counter = try found(EVP_CIPHER_fetch(context, "AES-128-CTR", nil), "AES-128-CTR")
+        galois = try found(EVP_CIPHER_fetch(context, "AES-256-GCM", nil), "AES-256-GCM")
+        hmac = try code("HMAC", Parameters([(OSSL_MAC_PARAM_DIGEST, .text("SHA256"))]))
+        cmac = try code("CMAC", Parameters([(OSSL_MAC_PARAM_CIPHER, .text("AES-128-CBC"))]))
     }
 }
 

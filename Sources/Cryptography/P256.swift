@@ -69,13 +69,10 @@ package enum P256 {
 
         /// A new key.
         package init() {
-            do {
+            self = unfailing { () throws(CryptographyError) in
                 let attempt = "make a key on P-256"
                 let context = try EllipticCurve.p256.parameters.context(attempting: attempt)
-                try self.init(EVPKey(generating: context, attempting: attempt))
-            } catch {
-                // The system's random numbers are not to be had; a key without them would be none.
-                fatalError("\(error)")
+                return try PrivateKey(EVPKey(generating: context, attempting: attempt))
             }
         }
 

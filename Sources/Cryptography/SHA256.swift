@@ -11,26 +11,28 @@ package struct SHA256 {
     private final class State {
         let context: Owned
 
-        init(_ context: consuming Owned) { self.context = context }
+        init() throws(CryptographyError) {
+            context = try Owned(EVP_MD_CTX_new(), attempting: SHA256.attempt, free: EVP_MD_CTX_free)
+            try require(EVP_DigestInit_ex2(context.pointer, LibCrypto.shared.sha256, nil), attempting: SHA256.attempt)
+        }
 
-        func copy() -> State {
-            let copy = SHA256.context()
-            SHA256.require(EVP_MD_CTX_copy_ex(copy.pointer, context.pointer))
-            return State(copy)
+        init(copying other: State) throws(CryptographyError) {
+            context = try Owned(EVP_MD_CTX_new(), attempting: SHA256.attempt, free: EVP_MD_CTX_free)
+            try require(EVP_MD_CTX_copy_ex(context.pointer, other.context.pointer), attempting: SHA256.attempt)
         }
     }
 
+    private static let attempt = "compute SHA-256"
+
     /// Of nothing yet.
     package init() {
-        let context = Self.context()
-        Self.require(EVP_DigestInit_ex2(context.pointer, LibCrypto.shared.sha256, nil))
-        state = State(context)
+        state = unfailing { () throws(CryptographyError) in try State() }
     }
 
     /// Of those bytes.
     package static func hash(_ bytes: some Collection<UInt8>) -> [UInt8] {
         withPointer(to: bytes) { start, count in
-            Self.digest { require(EVP_Digest(start, count, $0, nil, LibCrypto.shared.sha256, nil)) }
+            digest { EVP_Digest(start, count, $0, nil, LibCrypto.shared.sha256, nil) }
         }
     }
 
@@ -41,31 +43,26 @@ package struct SHA256 {
 
     /// Goes on with those bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        if !isKnownUniquelyReferenced(&state) { state = state.copy() }
-        Self.require(EVP_DigestUpdate(state.context.pointer, bytes.baseAddress, bytes.count))
+        unfailing { () throws(CryptographyError) in
+            if !isKnownUniquelyReferenced(&state) { state = try State(copying: state) }
+            try require(
+                EVP_DigestUpdate(state.context.pointer, bytes.baseAddress, bytes.count),
+                attempting: Self.attempt
+            )
+        }
     }
 
     /// The digest of what came up to now; more may follow.
     package var digest: [UInt8] {
-        let last = state.copy()
-        return Self.digest { Self.require(EVP_DigestFinal_ex(last.context.pointer, $0, nil)) }
+        let last = unfailing { () throws(CryptographyError) in try State(copying: state) }
+        return Self.digest { EVP_DigestFinal_ex(last.context.pointer, $0, nil) }
     }
 
-    private static func digest(_ write: (UnsafeMutablePointer<UInt8>?) -> Void) -> [UInt8] {
+    private static func digest(_ write: (UnsafeMutablePointer<UInt8>?) -> Int32) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-            write(buffer.baseAddress)
+            unfailing { () throws(CryptographyError) in try require(write(buffer.baseAddress), attempting: attempt) }
             count = length
         }
-    }
-
-    private static func context() -> Owned {
-        guard let context = EVP_MD_CTX_new() else { fatalError("out of memory") }
-        return Owned(context, free: EVP_MD_CTX_free)
-    }
-
-    /// A digest fails where memory has run out, and nowhere else.
-    private static func require(_ status: Int32) {
-        if status != 1 { fatalError("\(CryptographyError(attempting: "compute SHA-256"))") }
     }
 }
 
@@ -95,14 +92,18 @@ enum MessageCode {
         key: UnsafeBufferPointer<UInt8>,
         length: Int
     ) -> [UInt8] {
-        guard let pointer = EVP_MAC_CTX_dup(template) else { fatalError("out of memory") }
-        let context = Owned(pointer, free: EVP_MAC_CTX_free)
+        let attempt = "compute a message authentication code"
+        let context = unfailing { () throws(CryptographyError) in
+            try Owned(EVP_MAC_CTX_dup(template), attempting: attempt, free: EVP_MAC_CTX_free)
+        }
         return withPointer(to: message) { message, count in
             [UInt8](unsafeUninitializedCapacity: length) { buffer, written in
-                guard EVP_MAC_init(context.pointer, key.baseAddress, key.count, nil) == 1,
-                    EVP_MAC_update(context.pointer, message, count) == 1,
-                    EVP_MAC_final(context.pointer, buffer.baseAddress, &written, length) == 1
-                else { fatalError("\(CryptographyError(attempting: "compute a message authentication code"))") }
+                unfailing { () throws(CryptographyError) in
+                    try require(EVP_MAC_init(context.pointer, key.baseAddress, key.count, nil), attempting: attempt)
+                    try require(EVP_MAC_update(context.pointer, message, count), attempting: attempt)
+                    let status = EVP_MAC_final(context.pointer, buffer.baseAddress, &written, length)
+                    try require(status, attempting: attempt)
+                }
             }
         }
     }

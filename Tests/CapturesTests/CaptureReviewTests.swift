@@ -129,7 +129,7 @@ import TestSupport
     @Test func survivesMutations() throws {
         var random = MutationRandom(seed: 5)
         let files = Fixtures.captures(in: "cards")
-        for round in 0..<1500 {
+        for round in rounds(300) {
             let bytes = try CaptureFiles.bytes(of: Fixtures.directory + "/" + files[round % files.count])
             guard let capture = try? Capture(parsing: random.mutate(bytes)) else { continue }
             #expect(CaptureReview(of: capture).warnings.count < 100)

@@ -87,7 +87,7 @@ import TestSupport
         let text = Array((0..<20).map { _ in maker.capture().text() }.max { $0.count < $1.count }?.utf8 ?? "".utf8)
         #expect(text.count > 200)
         var refused = 0
-        for _ in 0..<3000 {
+        for _ in rounds(600) {
             var bytes = text.prefix(1000).map { $0 }
             for _ in 0...maker.number(4) {
                 let place = maker.number(bytes.count)

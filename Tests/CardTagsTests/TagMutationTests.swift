@@ -27,7 +27,7 @@ import TestSupport
         tag.overwrite(page: 4, with: bytes("0103A00C34 0203180204 FD02AABB 0364") + message + [0xFE])
         let original = tag.memory
         var outcomes = Outcomes()
-        for round in 0..<10_000 {
+        for round in rounds(2000) {
             var image = original
             // The length of the message is byte 31; now and then it is 0 before anything else is broken.
             if round.isMultiple(of: 10) { image[31] = 0 }
@@ -49,7 +49,7 @@ import TestSupport
         let message = (0..<100).map { UInt8($0) }
         var configuration = SimulatedType4Tag.Configuration()
         var outcomes = Outcomes()
-        for round in 0..<10_000 {
+        for round in rounds(2000) {
             configuration.isExtended = round % 3 == 0
             configuration.version = configuration.isExtended ? 0x30 : 0x20
             configuration.overread = [.endReached, .silent, .wrongLength][round % 7 % 3]
@@ -76,7 +76,7 @@ import TestSupport
     @Test(arguments: [TagType.type2, .type4]) func randomAnswers(_ type: TagType) {
         var random = SeededNumbers(seed: 0x5432_0003)
         var worst = 0
-        for _ in 0..<10_000 {
+        for _ in rounds(2000) {
             let channel = AnsweringChannel { command throws(ReaderError) in
                 let status: [UInt8] =
                     [

@@ -26,7 +26,7 @@ import TestSupport
     @Test func mutatedType2Tags() {
         var random = SeededNumbers(seed: 0x5752_0001)
         var worst = 0
-        for round in 0..<6_000 {
+        for round in rounds(1200) {
             guard let model = SimulatedNTAG.Model.all.randomElement(using: &random) else { continue }
             let card = SimulatedNTAG(model)
             var image = card.memory
@@ -72,7 +72,7 @@ import TestSupport
                 : (0..<Int.random(in: 0...20, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
             return data + status
         }
-        for round in 0..<4_000 {
+        for round in rounds(800) {
             let channel = AnsweringChannel { command throws(ReaderError) in
                 answer(command, round.isMultiple(of: 2) ? .type2 : .type4)
             }
@@ -93,7 +93,7 @@ import TestSupport
     @Test func mutatedType4Tags() {
         var random = SeededNumbers(seed: 0x5752_0003)
         var worst = 0
-        for round in 0..<6_000 {
+        for round in rounds(1200) {
             var configuration = SimulatedType4Tag.Configuration()
             configuration.isExtended = round % 3 == 0
             configuration.version = configuration.isExtended ? 0x30 : 0x20

@@ -124,7 +124,7 @@ import Testing
             "'", "''", "'x'", "''x'", "'U1'", "=\"0042\"", "<null>", "[1]", "{}", "'1234.0", "'#N/A", "true", "1/2",
             "00", "12:30", "1;2,3|4",
         ]
-        for _ in 0..<3000 {
+        for _ in rounds(600) {
             let text = random.text().trimmed
             let isPlain = !text.isEmpty && !text.unicodeScalars.contains { $0.properties.isDefaultIgnorableCodePoint }
             if Array(text.utf8).withUnsafeBufferPointer(CSVRowMapper.isUsable), isPlain { ids.append(text) }

@@ -136,7 +136,7 @@ struct VisitTotalTests {
     @Test("Without undone visits a total is the greatest of the ledger's and of each claim with what came after it")
     func law() {
         var random = SeededNumbers(seed: 31)
-        for round in 0..<4000 {
+        for round in rounds(800) {
             let ledger = (0..<Int.random(in: 0...8, using: &random)).map { _ in
                 Int64.random(in: 1...12, using: &random) * 30
             }
@@ -169,7 +169,7 @@ struct VisitTotalTests {
     @Test("What a club tells of a member is no news to it, however it is rounded, and whatever is undone")
     func ownTotals() {
         var random = SeededNumbers(seed: 32)
-        for round in 0..<4000 {
+        for round in rounds(800) {
             let ledger = (1...Int64.random(in: 1...8, using: &random)).map { $0 * 70 }
             let claims: [(visits: Int, moment: Moment)] =
                 [[], [(40, Self.exact(5))], [(40, .unknown(upTo: Self.at(5)))]][Int.random(in: 0...2, using: &random)]

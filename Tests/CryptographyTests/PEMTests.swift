@@ -77,7 +77,7 @@ struct PEMTests {
             }
         }
         var numbers = SeededNumbers(seed: 41)
-        for _ in 0..<2000 {
+        for _ in rounds(400) {
             var bytes = Array(Self.pkcs8.utf8)
             bytes[Int.random(in: bytes.indices, using: &numbers)] = UInt8.random(in: 0x20..<0x7F, using: &numbers)
             // Whatever is read is a key.

@@ -79,7 +79,7 @@ private final class RecordingDesk: DeskView {
         let presenter = DeskPresenter(KioskModel(), club: test.club, showsNames: true, calendar: calendar, clock: clock)
         let screen = Screen(presenter, view: view, shownAs: view)
         screen.appear()
-        while view.scenes.last?.taps.count != 12 { await Task.yield() }
+        try await until { view.scenes.last?.taps.count == 12 }
         #expect(view.scenes.last?.taps.first?.text == "Member 12")
         screen.destroy()
         try await test.club.close()

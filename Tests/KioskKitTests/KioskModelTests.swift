@@ -121,21 +121,21 @@ final class TestClub: Sendable {
         var receipts: [Receipt] = []
         model.observe { _, news in if case .tap(let tap) = news { receipts.append(tap.receipt) } }
         let following = Task { try await model.follow(club, every: .milliseconds(10)) }
-        while model.status.visitsToday != 1 { await Task.yield() }
+        try await until { model.status.visitsToday == 1 }
         model.note(.error(ClubError(.diskFull, attempting: MemberStore.tapAttempt), at: Date()))
         #expect(model.status.trouble?.kind == .storage)
         let sent = [
             try await club.receive(test.tap("U1", name: "Ann")), try await club.receive(test.tap("U1")),
             try await club.receive(test.tap(nil)),
         ]
-        while receipts.count < 3 { await Task.yield() }
+        try await until { receipts.count >= 3 }
         #expect(receipts == sent)
         #expect(model.status.lastTap == sent[2] && model.status.visitsToday == 3)
         #expect(model.status.storageFault == nil)
         model.announce("We close at eight.")
         #expect(model.status.announcement == "We close at eight.")
         club.configuration.application.applicationState = .maintenance
-        while model.status.state != .maintenance { await Task.yield() }
+        try await until { model.status.state == .maintenance }
         #expect(model.status.trouble == nil)
         following.cancel()
         _ = await following.result
@@ -151,16 +151,16 @@ final class TestClub: Sendable {
         #expect(try await club.clockFault() == nil)
         let model = KioskModel(clock: club.configuration.clock)
         let following = Task { try await model.follow(club, every: .milliseconds(1)) }
-        while model.status.visitsToday != 1 { await Task.yield() }
+        try await until { model.status.visitsToday == 1 }
         #expect(model.status.wrongDay == nil)
         // The days back, and what is wrong then.
         for (days, fault) in [(2, .beforeLatestVisit), (55 * 365, .beforeRelease)] as [(Double, ClockFault)] {
             test.setBack(days * 86_400)
-            while model.status.wrongDay == nil { await Task.yield() }
+            try await until { model.status.wrongDay != nil }
             #expect(try await club.clockFault() == fault)
             #expect(model.status.trouble == nil || model.status.trouble?.kind == .readers)
             test.setBack(-days * 86_400)
-            while model.status.wrongDay != nil { await Task.yield() }
+            try await until { model.status.wrongDay == nil }
         }
         // Years ahead once, and right again: the next visit shows which of both it was.
         test.setBack(-9 * 365 * 86_400)
@@ -169,8 +169,10 @@ final class TestClub: Sendable {
         #expect(try await club.clockFault() == .beforeLatestVisit)
         _ = try await club.receive(test.tap("U1"))
         #expect(try await club.clockFault() == nil)
-        // The visit of that day is none of today's.
-        while model.status.visitsToday != 2 { await Task.yield() }
+        // The visit of that day is none of today's. A tap that comes while the clock goes back may not be shown; it is counted
+        // within a minute.
+        test.setBack(-61)
+        try await until { model.status.visitsToday == 2 }
         following.cancel()
         _ = await following.result
         try await club.close()
@@ -184,10 +186,10 @@ final class TestClub: Sendable {
         _ = try await club.receive(test.tap("U0"))
         let model = KioskModel(clock: club.configuration.clock)
         let following = Task { try await model.follow(club, every: .milliseconds(1)) }
-        while model.status.visitsToday != 1 { await Task.yield() }
+        try await until { model.status.visitsToday == 1 }
         // The club's clock goes on by a second at each tap, so that every sixtieth is followed by a count.
         for number in 1...150 { _ = try await club.receive(test.tap("U\(number)")) }
-        while model.status.lastTap?.member?.userId != "U150" { await Task.yield() }
+        try await until { model.status.lastTap?.member?.userId == "U150" }
         #expect(model.status.visitsToday == 151)
         following.cancel()
         _ = await following.result
@@ -205,10 +207,10 @@ final class TestClub: Sendable {
         var cards: [StampCard?] = []
         model.observe { _, news in if case .tap(let tap) = news { cards.append(tap.stampCard) } }
         let following = Task { try await model.follow(club) }
-        while model.status.visitsToday != 1 { await Task.yield() }
+        try await until { model.status.visitsToday == 1 }
         for count in 1...3 {
             _ = try await club.receive(test.tap("U1"))
-            while cards.count < count { await Task.yield() }
+            try await until { cards.count >= count }
         }
         #expect(cards.map { $0?.stamps } == [2, 3, 1] && cards.last??.title == "A coffee" && cards.last??.size == 3)
         await #expect(throws: ClubError.self) { try await club.stampCard(of: "nobody") }

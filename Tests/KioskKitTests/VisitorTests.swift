@@ -168,7 +168,7 @@ private final class RecordingView: VisitorView {
     }
 
     @Test("Rest, reading, greeting, rest again; the name is gone from the list after its time")
-    func scenes() async {
+    func scenes() async throws {
         let model = KioskModel()
         model.note(.reader(.readerAdded(reader)))
         var theme = Theme()
@@ -182,14 +182,14 @@ private final class RecordingView: VisitorView {
         model.note(.reader(.cardInserted(presence)))
         model.note(recorded: receipt("Ann"))
         #expect(view.rows.map(\.text) == ["Ann"])
-        while view.scenes.last?.kind != .rest { await Task.yield() }
+        try await until { view.scenes.last?.kind == .rest }
         #expect(
             view.titles == [
                 "Hold your card or phone here", "Reading … please hold still", "Welcome, Ann",
                 "Hold your card or phone here",
             ]
         )
-        while view.rows.map(\.text) != ["Member"] { await Task.yield() }
+        try await until { view.rows.map(\.text) == ["Member"] }
         theme.language = .german
         presenter.theme = theme
         #expect(view.scenes.last?.language == .german && view.rows.map(\.text) == ["Mitglied"])
@@ -206,7 +206,7 @@ private final class RecordingView: VisitorView {
     }
 
     @Test("Twenty quick taps are each shown, in order, and the list has the newest first")
-    func quickTaps() async {
+    func quickTaps() async throws {
         let model = KioskModel()
         model.note(.reader(.readerAdded(reader)))
         var theme = Theme()
@@ -218,7 +218,7 @@ private final class RecordingView: VisitorView {
         let names = (1...20).map { "M\($0)" }
         for name in names { model.note(recorded: receipt(name)) }
         #expect(view.rows.map(\.text) == names.reversed())
-        while view.scenes.count < 22 { await Task.yield() }
+        try await until { view.scenes.count >= 22 }
         #expect(view.titles.dropFirst().dropLast() == names.map { "Welcome, \($0)" }[...])
         for number in 1...200 { model.note(recorded: receipt("N\(number)", .repeat)) }
         #expect(view.rows.count == VisitorPresenter.keptTaps && view.rows.first?.text == "N200")

@@ -132,7 +132,7 @@ extension MessageGenerator {
     @Test("what is encoded decodes to the same (seed 4E4445460002, 5 000 signatures)")
     func isInverse() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
-        for number in 0..<5_000 {
+        for number in rounds(1000) {
             let signature = generator.signature()
             let record = signatureRecord(signature)
             guard try record.decodedContent() == .signature(signature) else {
@@ -146,7 +146,7 @@ extension MessageGenerator {
     func keepsSignatures() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var read = 0
-        for _ in 0..<30_000 {
+        for _ in rounds(6000) {
             let bytes = generator.mutated(signatureRecord(generator.signature()).payload)
             guard case .signature(let signature) = wellKnown("Sig", bytes).content else { continue }
             read += 1
@@ -162,7 +162,7 @@ extension MessageGenerator {
     func survivesMutations() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var read = 0
-        for number in 0..<30_000 {
+        for number in rounds(6000) {
             let vector = shownVectors[number % shownVectors.count]
             var record = vector.record
             record.payload = generator.mutated(record.payload)

@@ -199,7 +199,7 @@ import TestSupport
     func survivesMutations() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: 0x4E44_4546_0004))
         var read = 0
-        for _ in 0..<15_000 {
+        for _ in rounds(3000) {
             let bytes = generator.mutated(generator.card())
             guard let card = try? VCard(decoding: bytes, mode: .lenient) else { continue }
             read += 1

@@ -1,5 +1,6 @@
 import ReaderKit
 import ReaderKitTesting
+import TestSupport
 import Testing
 
 /// What the simulated card does by itself, byte for byte.
@@ -126,7 +127,7 @@ import Testing
             configuration.model = model
             configuration.applications = [.ndef()]
             let card = SimulatedDESFire(configuration)
-            for _ in 0..<5000 {
+            for _ in rounds(1000) {
                 let data = (0..<Int(next() % 12)).map { _ in next() % 4 }
                 let header = [next() % 2 == 0 ? 0x90 : 0x00, instructions[Int(next()) % instructions.count]]
                 let body = data.isEmpty ? [] : [UInt8(data.count)] + data

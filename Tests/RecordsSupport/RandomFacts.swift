@@ -97,8 +97,8 @@ package enum RandomFacts {
 package enum RandomRecords {
     package static let kinds = TransferRecord.CodingKeys.allCases
 
-    /// So many pairs are joined: as many as the environment asks for, or as many as take some seconds.
-    package static let pairs = ProcessInfo.processInfo.environment["CLUBKIT_JOINED_PAIRS"].flatMap { Int($0) } ?? 10_000
+    /// So many pairs are joined.
+    package static let pairs = rounds(2000).count
 
     /// A record of a kind; those of one number have one key.
     package static func record(

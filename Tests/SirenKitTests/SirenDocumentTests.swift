@@ -276,7 +276,7 @@ import Testing
         var random = SeededNumbers(seed: 24)
         let seeds = try [fixture("order.json"), fixture("orders.json")]
         var read = 0
-        for round in 0..<4000 {
+        for round in rounds(800) {
             var bytes = seeds[round % 2]
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let at = Int.random(in: 0..<bytes.count, using: &random)

@@ -66,7 +66,7 @@ import Testing
         ]
         let entity = try Self.entity(Self.document)
         var found = 0
-        for _ in 0..<20_000 {
+        for _ in rounds(4000) {
             let count = Int.random(in: 1...6, using: &random)
             let text = (0..<count).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
             if let path = try? SirenPath(text), path.text(in: entity) != nil { found += 1 }

@@ -1,4 +1,11 @@
 @_exported public import CardCore
+import Foundation
+
+/// How many times as many rounds the tests with seeded input make: as many as `CLUBKIT_ROUNDS` says, or once.
+package let timesAsMany = ProcessInfo.processInfo.environment["CLUBKIT_ROUNDS"].flatMap { Int($0) } ?? 1
+
+/// So many rounds, times ``timesAsMany``.
+package func rounds(_ usual: Int) -> Range<Int> { 0..<usual * max(1, timesAsMany) }
 
 extension SeededNumbers {
     package mutating func bytes(_ range: ClosedRange<Int>) -> [UInt8] {

@@ -317,7 +317,6 @@ public final class KioskModel {
         let today = calendar.startOfDay(for: now)
         // Visits are counted at taps; besides at midnight, and now and then for what others undid.
         guard counted?.day != today || now.timeIntervalSince(counted?.at ?? now) >= 60 else { return }
-        counted = (today, now)
         let fault = try await club.clockFault()
         change { $0.wrongDay = fault == nil ? nil : today }
         let visits = try await countVisits(of: club)
@@ -326,6 +325,8 @@ public final class KioskModel {
             $0.latestBackup = latest
             if let visits { $0.visitsToday = visits }
         }
+        // Not before: what could not be read is read again.
+        counted = (today, now)
     }
 }
 

@@ -354,7 +354,7 @@ import TestSupport
     /// is whole; or there is an error or a status word that says no.
     @Test func dataArriveOnceOrNotAtAll() throws {
         var random = SeededNumbers(seed: 0xA9D0)
-        for _ in 0..<2000 {
+        for _ in rounds(400) {
             let channel = CommandCard(
                 .init(
                     longestCommand: [30, 64, 261, 1000, 65_544].randomElement(using: &random) ?? 261,

@@ -112,7 +112,7 @@ import TestSupport
     @Test func anyTextIsReadOrRefused() throws {
         var random = SeededNumbers(seed: 7)
         let alphabet = Array("0123456789ABCDEFabcdef:/= x")
-        for _ in 0..<20_000 {
+        for _ in rounds(4000) {
             let count = Int.random(in: 0..<24, using: &random)
             let text = String((0..<count).map { _ in alphabet[Int.random(in: 0..<27, using: &random)] })
             do {

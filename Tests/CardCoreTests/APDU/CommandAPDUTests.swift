@@ -187,7 +187,7 @@ private let expectedLengths: [Int?] = [nil, 1, 2, 254, 255, 256, 257, 65_534, 65
         var seen: [APDUCase: Int] = [:]
         var malformed = 0
         var wrong: [[UInt8]] = []
-        for _ in 0..<100_000 {
+        for _ in rounds(20_000) {
             let count = Int.random(in: 0...24, using: &random)
             var bytes = random.bytes(count)
             if count > 4, Bool.random(using: &random) { bytes[4] = UInt8.random(in: 0...16, using: &random) }

@@ -36,7 +36,7 @@ import TestSupport
     @Test func randomBytesAreTheSameAfterwards() throws {
         var random = SeededNumbers(seed: 0x5551)
         var wrong: [[UInt8]] = []
-        for _ in 0..<100_000 {
+        for _ in rounds(20_000) {
             let bytes = random.bytes(Int.random(in: 0...20, using: &random))
             guard bytes.count >= 2 else {
                 #expect(throws: APDUError.self) { try ResponseAPDU(bytes: bytes) }

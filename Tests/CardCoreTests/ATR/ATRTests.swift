@@ -296,7 +296,7 @@ import TestSupport
         var random = SeededNumbers(seed: 0x5552)
         var parsed = 0
         var wrong: [[UInt8]] = []
-        for _ in 0..<100_000 {
+        for _ in rounds(20_000) {
             var bytes = random.bytes(Int.random(in: 0...40, using: &random))
             if !bytes.isEmpty, Int.random(in: 0...2, using: &random) > 0 { bytes[0] = 0x3B }
             if bytes.count > 4, Bool.random(using: &random) {

@@ -192,7 +192,7 @@ import TestSupport
 
     @Test func whateverIsWrittenIsReadAgain() throws {
         var random = SeededNumbers(seed: 0x71F)
-        for _ in 0..<2000 {
+        for _ in rounds(400) {
             let objects = (0..<Int.random(in: 0...4, using: &random)).map { _ in Self.object(depth: 1, &random) }
             #expect(try BERTLV.decode(objects.encoded()) == objects)
         }
@@ -202,7 +202,7 @@ import TestSupport
     @Test func anyBytes() {
         var random = SeededNumbers(seed: 0xBE5)
         var failures = 0
-        for round in 0..<50_000 {
+        for round in rounds(10_000) {
             var bytes = random.bytes(round % 40)
             // Small numbers make more objects than chance does.
             if round % 2 == 0 { bytes = bytes.map { [0x50, 0x70, 0x9F, 0x01, 0x02, 0x03, 0x81, $0][Int($0 & 7)] } }

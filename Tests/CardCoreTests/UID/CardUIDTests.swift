@@ -164,7 +164,7 @@ import TestSupport
         var random = SeededNumbers(seed: 0x5553)
         let technologies: [Technology?] = Technology.allCases + [nil]
         var wrong: [[UInt8]] = []
-        for index in 0..<100_000 {
+        for index in rounds(20_000) {
             let bytes = random.bytes(Int.random(in: 0...16, using: &random))
             let technology = technologies[index % technologies.count]
             let uid = CardUID(readerBytes: bytes, technology: technology)

@@ -89,7 +89,7 @@ import TestSupport
     @Test func decimalAgreesWithTheMachine() {
         var random = SeededNumbers(seed: 0x5554)
         var wrong: [[UInt8]] = []
-        for _ in 0..<20_000 {
+        for _ in rounds(4000) {
             let bytes = random.bytes(Int.random(in: 1...8, using: &random))
             let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             let digits = String(number)

@@ -82,7 +82,7 @@ import TestSupport
     @Test func anythingReadIsWrittenAsItWas() throws {
         // Seed 0x4D41_4431.
         var random = SeededNumbers(seed: 0x4D41_4431)
-        for _ in 0..<2000 {
+        for _ in rounds(400) {
             var made = MAD(
                 hasSecondHalf: Bool.random(using: &random),
                 publisherSector: .random(in: 0...63, using: &random)

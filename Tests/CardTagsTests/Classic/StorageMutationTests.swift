@@ -65,7 +65,7 @@ import TestSupport
         var random = SeededNumbers(seed: 0x434C_0001)
         let original = try #require(SimulatedMIFAREClassic.formatted(.mini, message: sample(60))).memory
         var outcomes = Outcomes()
-        for round in 0..<1_000 {
+        for round in rounds(200) {
             var image = original
             switch round % 4 {
             case 0: Self.mutate(&image, 16..<48, &random)
@@ -88,7 +88,7 @@ import TestSupport
         var random = SeededNumbers(seed: 0x4643_0001)
         let original = try #require(SimulatedFeliCa.formatted(message: sample(60))).memory
         var outcomes = Outcomes()
-        for round in 0..<2_000 {
+        for round in rounds(400) {
             var image = original
             Self.mutate(&image, 0..<14, &random)
             if !round.isMultiple(of: 5) {
@@ -108,7 +108,7 @@ import TestSupport
         var random = SeededNumbers(seed: 0x5635_0001)
         let original = try #require(SimulatedVicinityTag.formatted(message: sample(60))).memory
         var outcomes = Outcomes()
-        for round in 0..<2_000 {
+        for round in rounds(400) {
             var image = original
             Self.mutate(&image, 0..<16, &random)
             var configuration = SimulatedVicinityTag.Configuration()
@@ -127,7 +127,7 @@ import TestSupport
         var random = SeededNumbers(seed: 0x5431_0001)
         let original = try #require(SimulatedTopaz.formatted(message: sample(60), isLarge: isLarge)).memory
         var outcomes = Outcomes()
-        for round in 0..<2_000 {
+        for round in rounds(400) {
             var image = original
             Self.mutate(&image, 8..<32, &random)
             let card = SimulatedTopaz(isLarge: isLarge)
@@ -151,7 +151,7 @@ import TestSupport
         ]
         let uid: [UInt8] = [0xE0, 4, 1, 2, 3, 4, 5, 6]
         var worst = 0
-        for round in 0..<3_000 {
+        for round in rounds(600) {
             func noise() -> [UInt8] {
                 if Bool.random(using: &random) { return bytes(hopes.randomElement(using: &random) ?? "") }
                 return (0..<Int.random(in: 0...20, using: &random)).map { _ in .random(in: 0...255, using: &random) }

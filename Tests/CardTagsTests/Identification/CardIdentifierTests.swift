@@ -369,7 +369,7 @@ import TestSupport
             Self.ultralight, .pcsc([]), .pcsc([0x80]), .storage(3, 0x0030), .storage(0x11, 0x3B), .storage(0x0B, 0x14),
             .typeA("0044", "00", "04A1B2C3D4E580"), .typeA("0004", "20", "08DFBFF2", ats: "0578807002"),
         ]
-        for round in 0..<4000 {
+        for round in rounds(800) {
             let channel = AnsweringChannel(facts: kinds[round % kinds.count]) { _ throws(ReaderError) in
                 RawFrame(random.bytes(Int.random(in: 0...24, using: &random)))
             } _: { _ throws(ReaderError) in

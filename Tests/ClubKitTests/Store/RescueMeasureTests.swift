@@ -7,15 +7,13 @@ import Testing
 
 @testable import ClubKit
 
-/// How much a repair brings back of a database without a snapshot: 50 damages with the seeds 0 to 49, five of each kind.
-/// The numbers are kept with the report of the tests.
-///
-/// `READERKIT_RESCUE_SEEDS` is how many, more for a closer look.
+/// How much a repair brings back of a database without a snapshot: damages with the seeds from 0 on, one of each kind and more
+/// rounds for a closer look. The numbers are kept with the report of the tests.
 @Suite("How much a repair brings back", .timeLimit(.minutes(20)))
 struct RescueMeasureTests {
     private static let members = 300
     private static let visitsEach = 3
-    private static let seeds = ProcessInfo.processInfo.environment["READERKIT_RESCUE_SEEDS"].flatMap { Int($0) } ?? 50
+    private static let seeds = rounds(10).count
 
     enum Damage: Int, CaseIterable {
         /// One page of 50, or of 12, filled with noise.

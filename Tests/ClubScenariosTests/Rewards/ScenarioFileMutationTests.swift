@@ -18,7 +18,7 @@ struct ScenarioFileMutationTests {
             "null", "---\n", "...\n", "within: week\n", "when: []\n", "2026-02-30", "\\ud83c\\udf89", "week", "1 day",
         ].map { Array($0.utf8) }
         var used = 0
-        for _ in 0..<2000 {
+        for _ in rounds(400) {
             var bytes = original
             for _ in 0..<Int.random(in: 1...2, using: &random) {
                 guard !bytes.isEmpty else { break }
