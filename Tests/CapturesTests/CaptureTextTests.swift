@@ -106,7 +106,7 @@ import TestSupport
                 #expect(error.line >= 1 && error.column >= 1)
             }
         }
-        #expect(refused > 500)
+        #expect(refused > 100)
     }
 }
 

@@ -129,7 +129,7 @@ extension MessageGenerator {
 @Suite("NDEF handover and signature properties") struct NDEFConnectionPropertyTests {
     static let seed: UInt64 = 0x4E44_4546_0002
 
-    @Test("what is encoded decodes to the same (seed 4E4445460002, 5 000 signatures)")
+    @Test("what is encoded decodes to the same (seed 4E4445460002)")
     func isInverse() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         for number in rounds(1000) {
@@ -142,7 +142,7 @@ extension MessageGenerator {
         }
     }
 
-    @Test("signatures of any bytes are written as they were read (seed 4E4445460002, 30 000 payloads)")
+    @Test("signatures of any bytes are written as they were read (seed 4E4445460002)")
     func keepsSignatures() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var read = 0
@@ -155,10 +155,10 @@ extension MessageGenerator {
                 return
             }
         }
-        #expect(read > 3_000 && read < 27_000)
+        #expect(read > 600 && read < rounds(5400).count)
     }
 
-    @Test("mutated payloads do no harm (seed 4E4445460002, 30 000 payloads)")
+    @Test("mutated payloads do no harm (seed 4E4445460002)")
     func survivesMutations() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var read = 0
@@ -183,6 +183,6 @@ extension MessageGenerator {
                 return
             }
         }
-        #expect(read > 3_000 && read < 27_000)
+        #expect(read > 600 && read < rounds(5400).count)
     }
 }

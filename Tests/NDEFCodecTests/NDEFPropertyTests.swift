@@ -106,7 +106,7 @@ struct MessageGenerator {
 @Suite("NDEF properties") struct NDEFPropertyTests {
     static let seed: UInt64 = 0x4E44_4546_0001
 
-    @Test("what is encoded decodes to the same, and encodes to the same again (seed 4E4445460001, 20 000 messages)")
+    @Test("what is encoded decodes to the same, and encodes to the same again (seed 4E4445460001)")
     func isInverse() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         for number in rounds(4000) {
@@ -137,7 +137,7 @@ struct MessageGenerator {
         }
     }
 
-    @Test("60 000 mutated messages do no harm, and what is accepted stays itself (seed 4E4445460001)")
+    @Test("mutated messages do no harm, and what is accepted stays itself (seed 4E4445460001)")
     func survivesMutations() throws {
         var generator = MessageGenerator(random: SeededNumbers(seed: Self.seed))
         var originals = (validVectors.map(\.hex) + rejectVectors.map(\.hex)).map { octets($0) }
@@ -182,6 +182,6 @@ struct MessageGenerator {
             }
         }
         // Both ways are really gone.
-        #expect(accepted > 3_000 && tolerated > accepted && tolerated < 57_000)
+        #expect(accepted > 600 && tolerated > accepted && tolerated < rounds(11_400).count)
     }
 }

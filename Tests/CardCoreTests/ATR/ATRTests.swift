@@ -318,7 +318,7 @@ import TestSupport
             if !isRight { wrong.append(bytes) }
         }
         #expect(wrong.isEmpty)
-        #expect(parsed > 10_000)
+        #expect(parsed > 2000)
     }
 
     @Test func itsDescriptionIsItsBytes() throws {
