@@ -54,7 +54,7 @@ struct ScenarioFileMutationTests {
             }
         }
         // Otherwise nothing was shown of the one or the other.
-        #expect((50...1950).contains(used), "\(used)")
+        #expect((rounds(10).count...rounds(390).count).contains(used), "\(used)")
     }
 
     private static func check(_ error: ScenarioConfigurationError, _ bytes: [UInt8]) throws {
