@@ -3,7 +3,6 @@
 // The library is loaded when it is first used, so its functions are pointers. Those that take a value of any type cannot
 // be called from Swift: what they are called with stands here.
 typedef CURLcode (*clubkit_curl_setopt)(CURL *, CURLoption, ...);
-typedef CURLcode (*clubkit_curl_getinfo)(CURL *, CURLINFO, ...);
 
 static inline CURLcode clubkit_set_long(clubkit_curl_setopt set, CURL *handle, CURLoption option, long value) {
     return set(handle, option, value);

@@ -1,6 +1,5 @@
 #if NETWORK
 import Foundation
-import Synchronization
 
 /// What one request is.
 package struct CurlRequest: Sendable {
@@ -56,8 +55,9 @@ package struct CurlError: Error, Sendable {
     package enum Kind: Sendable {
         /// There is no libcurl on this machine, or one that lacks something.
         case unavailable
+        /// There was no connection: nothing was sent.
         case notConnected
-        /// The server did not prove who it is.
+        /// The server did not prove who it is: nothing was sent.
         case notTrusted
         case timedOut
         case tooLong
@@ -69,15 +69,12 @@ package struct CurlError: Error, Sendable {
     package var kind: Kind
     /// libcurl's words.
     package var detail: String
-    /// Whether something of the request may have been sent.
-    package var wasSent = false
     /// What the request's body threw.
     package var underlying: (any Error)?
 
-    init(_ kind: Kind, _ detail: String = "", wasSent: Bool = false, underlying: (any Error)? = nil) {
+    init(_ kind: Kind, _ detail: String = "", underlying: (any Error)? = nil) {
         self.kind = kind
         self.detail = detail
-        self.wasSent = wasSent
         self.underlying = underlying
     }
 }

@@ -74,10 +74,10 @@ final class CurlLoop: @unchecked Sendable {
         }
         for transfer in arriving { begin(transfer) }
         for transfer in cancelled {
-            if let easy = transfer.easy { end(easy) { .failure(CurlError(.cancelled, wasSent: $0.wasSent)) } }
+            if let easy = transfer.easy { end(easy) { _ in .failure(CurlError(.cancelled)) } }
         }
         guard isStopped else { return true }
-        for easy in Array(running.keys) { end(easy) { .failure(CurlError(.cancelled, wasSent: $0.wasSent)) } }
+        for easy in Array(running.keys) { end(easy) { _ in .failure(CurlError(.cancelled)) } }
         mail.withLock { mail in
             mail.isOver = true
             _ = library.cleanMulti(multi)

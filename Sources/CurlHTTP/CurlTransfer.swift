@@ -1,7 +1,6 @@
 #if NETWORK
 import CCurl
 import Foundation
-import Synchronization
 
 /// One request under way.
 ///
@@ -16,7 +15,7 @@ final class CurlTransfer: @unchecked Sendable {
     private var failure: CurlError?
     /// Whether the head is whole, and nothing else is waited for.
     private var isAnswered = false
-    private(set) var wasSent = false
+    private var wasSent = false
     private let begun = ContinuousClock.now
     private var lastSign = ContinuousClock.now
     private(set) var easy: UnsafeMutableRawPointer?
@@ -203,10 +202,7 @@ final class CurlTransfer: @unchecked Sendable {
 
     func result(of code: CURLcode, _ library: CurlLibrary) -> Result<CurlResponse, CurlError> {
         if code == CURLE_OK || isAnswered { return .success(response) }
-        if var failure {
-            failure.wasSent = wasSent
-            return .failure(failure)
-        }
+        if let failure { return .failure(failure) }
         var text = String(cString: words)
         if text.isEmpty { text = library.describe(code).map { String(cString: $0) } ?? "" }
         let kind: CurlError.Kind
@@ -219,11 +215,11 @@ final class CurlTransfer: @unchecked Sendable {
         case CURLE_OPERATION_TIMEDOUT: kind = .timedOut
         default: kind = .lost
         }
-        return .failure(CurlError(kind, text, wasSent: wasSent))
+        return .failure(CurlError(kind, text))
     }
 
     func timedOut() -> Result<CurlResponse, CurlError> {
-        .failure(CurlError(wasSent ? .timedOut : .notConnected, "no answer in time", wasSent: wasSent))
+        .failure(CurlError(wasSent ? .timedOut : .notConnected, "no answer in time"))
     }
 
     /// Until when something has to happen.
