@@ -74,6 +74,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         for transfer in arriving { begin(transfer) }
         for transfer in cancelled {
+            transfer.isCancelled = true
             if let easy = transfer.easy { end(easy) { _ in .failure(CurlError(.cancelled)) } }
         }
         guard isStopped else { return true }
@@ -86,6 +87,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func begin(_ transfer: CurlTransfer) {
+        // A task may be cancelled before it asks.
+        guard !transfer.isCancelled else { return transfer.finish(.failure(CurlError(.cancelled))) }
         guard let easy = transfer.prepare(library, options) else {
             transfer.finish(.failure(CurlError(.notConnected, "libcurl does not take the request")))
             return

@@ -16,6 +16,7 @@ final class CurlTransfer: @unchecked Sendable {
     /// Whether the head is whole, and nothing else is waited for.
     private var isAnswered = false
     private var wasSent = false
+    var isCancelled = false
     private let begun = ContinuousClock.now
     private var lastSign = ContinuousClock.now
     private(set) var easy: UnsafeMutableRawPointer?

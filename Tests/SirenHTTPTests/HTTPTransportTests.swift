@@ -482,6 +482,20 @@ private final class SilentServer {
         }
     }
 
+    @Test(.timeLimit(.minutes(2))) func whoIsCancelledBeforehandSendsNothing() async throws {
+        let transport = try HTTPTransport(session)
+        let url = try #require(URL(string: base + "echo?cancelled"))
+        for _ in 0..<20 {
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await transport.send(SirenRequest(url: url))
+            }
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        let seen = try await client().follow(link("seen"))
+        #expect(!String(decoding: seen.bytes, as: UTF8.self).contains("echo?cancelled"))
+    }
+
     @Test(.timeLimit(.minutes(2))) func callsEndWithTheirTasks() async throws {
         let client = try client()
         let task = Task { [link = link("silent?me")] in try await client.follow(link) }
