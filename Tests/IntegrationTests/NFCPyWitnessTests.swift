@@ -32,11 +32,14 @@ enum NFCPy {
 )
 struct NFCPyWitnessTests {
     /// Tells what is on the board, line by line, and writes a message if it is given one. The terminal is opened by its
-    /// path, because by name nfcpy looks only directly under /dev.
+    /// path, because by name nfcpy looks only directly under /dev. It would wait 100 ms for an acknowledgement, which a
+    /// simulated chip on a busy machine misses.
     private static let script = """
         import sys, nfc, nfc.clf.pn532, nfc.clf.transport, ndef
+        class Line(nfc.clf.transport.TTY):
+            def read(self, timeout): return super().read(max(timeout, 20000))
         front = nfc.ContactlessFrontend()
-        front.device = nfc.clf.pn532.init(nfc.clf.transport.TTY(sys.argv[1]))
+        front.device = nfc.clf.pn532.init(Line(sys.argv[1]))
         try:
             print("chip", front.device.chipset_name)
             kinds = [nfc.clf.RemoteTarget(kind) for kind in ("106A", "106B", "212F")]

@@ -46,7 +46,7 @@ struct ReaderChoiceToolTests {
         let kiosk = try Tool.clubctl.start(
             ["kiosk", "--json", "--database", database, "--reader", "smart-reader:" + folder.file("line")]
         )
-        try await until("the kiosk listens") { line.isOpenedByProgram }
+        _ = try #require(await kiosk.message(containing: "Serving"))
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: database, configuration: configuration)

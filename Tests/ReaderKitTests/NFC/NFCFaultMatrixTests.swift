@@ -43,6 +43,20 @@ import TestSupport
         }
     }
 
+    /// A reader that refuses all looks, and recovers in the midst of one, looks for every kind again.
+    @Test(arguments: 1...3 * NFCModulation.allCases.count, cards) func recovers(
+        afterRefusing count: Int,
+        _ sample: NFCCards.Sample
+    ) async throws {
+        let fake = FakeNFC("fake:A")
+        for call in 1...count { fake.fail(.select, with: .notSupported, onCall: call) }
+        let taps = Taps(Scanning.scanner(fake.backend(Self.configuration)))
+        try await until("looked for") { fake.count(.select) > 6 * NFCModulation.allCases.count }
+        fake.insert(try sample.card())
+        try await until("\(count) looks refused: \(sample.name)") { !taps.all.isEmpty }
+        taps.stop()
+    }
+
     /// The first call, and the ones that a conversation makes, fail in turn.
     @Test(arguments: Self.cards) func everyCallOfAConversation(_ sample: NFCCards.Sample) async throws {
         let expected = try #require(await Scanning.scan(try sample.card()))

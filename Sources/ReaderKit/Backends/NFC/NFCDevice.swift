@@ -21,7 +21,7 @@ final class NFCDevice {
     private var handle: NFCLibrary.Device?
     private var port: NFCPort?
     private var framing: Framing?
-    /// What is looked for, and how often in a row the reader refused to.
+    /// What is looked for, and in how many looks in a row it was refused while another kind was answered.
     private var modulations: [(modulation: NFCModulation, refusals: Int)] = []
     private var failedLooks = 0
 
@@ -175,11 +175,12 @@ final class NFCDevice {
         try set(.easy)
         var fault: NFCCode?
         var isAnswered = false
+        var refused: [Int] = []
         for index in modulations.indices {
             let modulation = modulations[index].modulation
             let (code, found) = try call(attempt) { library.select($0, modulation, []) }
             if code.meansDeviceLost { throw code.error(attempting: attempt) }
-            modulations[index].refusals = code.isRefusal ? modulations[index].refusals + 1 : 0
+            if code.isRefusal { refused.append(index) } else { modulations[index].refusals = 0 }
             if code.isSuccess {
                 isAnswered = true
             } else if code != .aborted {
@@ -192,9 +193,13 @@ final class NFCDevice {
                 return try completed(found)
             }
         }
-        modulations.removeAll { $0.refusals >= Self.mostRefusals }
+        // A reader that refuses all kinds does not say which of them it cannot look for.
+        if isAnswered {
+            for index in refused { modulations[index].refusals += 1 }
+            modulations.removeAll { $0.refusals >= Self.mostRefusals }
+        }
         failedLooks = isAnswered || fault == nil ? 0 : failedLooks + 1
-        if let fault, modulations.isEmpty || failedLooks >= max(1, configuration.looksBeforeReopening) {
+        if let fault, failedLooks >= max(1, configuration.looksBeforeReopening) {
             throw fault.error(attempting: attempt)
         }
         return nil
