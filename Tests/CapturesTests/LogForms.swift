@@ -364,10 +364,10 @@ struct LogSample: Sendable, CustomStringConvertible {
             said: [uid, file, "00C0000000 6110"]
         ),
         random("random bytes", .transcript, command: ">", answer: "<") { ["> " + $0.spaced, "< " + $1.spaced] },
-        random("gscriptor, random bytes", .transcript, command: "Sending", answer: "Received") { command, answer in
+        random("gscriptor of random bytes", .transcript, command: "Sending", answer: "Received") { command, answer in
             rows("Sending: ", command) + rows("Received: ", answer) + ["Normal processing.", ""]
         },
-        random("opensc-tool, random bytes", .transcript, command: "Sending", answer: "Received") { command, answer in
+        random("opensc-tool of random bytes", .transcript, command: "Sending", answer: "Received") { command, answer in
             let data = answer.dropLast(2)
             let status = String(format: "SW1=0x%02X, SW2=0x%02X", answer[data.count], answer[data.count + 1])
             let dump = stride(from: 0, to: data.count, by: 16).map { place in
@@ -381,7 +381,7 @@ struct LogSample: Sendable, CustomStringConvertible {
             }
             return ["Sending: " + command.spaced, "Received (\(status))" + (data.isEmpty ? "" : ":")] + dump
         },
-        random("nfc-pcsc, random bytes", .nfcPCSC, command: "transmitting", answer: "received") { command, answer in
+        random("nfc-pcsc of random bytes", .nfcPCSC, command: "transmitting", answer: "received") { command, answer in
             [
                 "transmitting <Buffer \(command.spaced.lowercased())> 60",
                 "response received <Buffer \(answer.spaced.lowercased())> \(answer.count)",

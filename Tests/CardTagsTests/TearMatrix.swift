@@ -49,8 +49,8 @@ struct TearMatrix {
             try classify(card, &counts, "cut at \(first)")
         }
         let all = tears(commands)
-        let step = stride ?? max(1, all.count * all.count * 2 / TearMatrix.pairs)
-        for first in Swift.stride(from: 0, to: all.count, by: step).map({ all[$0] }) {
+        let between = step(4) * (stride ?? max(1, all.count * all.count * 2 / TearMatrix.pairs))
+        for first in Swift.stride(from: 0, to: all.count, by: between).map({ all[$0] }) {
             for second in tears(commands) {
                 let card = TornCard(try card(), first)
                 attempt(card) { tag in try tag.writeNDEF(new) }

@@ -4,16 +4,12 @@ import GRDB
 import TestSupport
 import Testing
 
-/// What is left when the tool is killed at any moment: `kill -9`, which no program can prepare for.
-///
-/// `READERKIT_KILL_ROUNDS` says how often, for all five kinds together; 40 by default. The moments come from seeds.
+/// What is left when the tool is killed at any moment: `kill -9`, which no program can prepare for. The moments come from
+/// seeds.
 @Suite("Killed at any moment", .timeLimit(.minutes(60)))
 struct KillTests {
     /// How often each kind is killed.
-    private static let rounds = max(
-        1,
-        (Int(ProcessInfo.processInfo.environment["READERKIT_KILL_ROUNDS"] ?? "") ?? 40) / 5
-    )
+    private static let times = rounds(3)
 
     private let scratch: ScratchFolder
     private let day = Fixtures.path + "/day"
@@ -106,7 +102,7 @@ struct KillTests {
         let expected = try await members(control)
         var random = SeededNumbers(seed: 1)
         var (killed, told) = (0, 0)
-        for round in 0..<Self.rounds {
+        for round in Self.times {
             let database = scratch.file("taps.sqlite")
             remove(database)
             // Twice, so that an interrupted database is interrupted again.
@@ -179,7 +175,7 @@ struct KillTests {
         let all = try await inspect(control, name)
         var random = SeededNumbers(seed: seed)
         var killed = 0
-        for round in 0..<Self.rounds {
+        for round in Self.times {
             let database = scratch.file("\(name).sqlite")
             remove(database)
             try FileManager.default.copyItem(atPath: before, toPath: database)
@@ -210,7 +206,7 @@ struct KillTests {
         var duration = try await run(arguments)
         var random = SeededNumbers(seed: 4)
         var (killed, made) = (0, 0)
-        for round in 0..<Self.rounds {
+        for round in Self.times {
             remove(copy)
             let kiosk = try Tool.clubctl.start(replay(database, seed: 100 + round))
             let (_, isKilled) = try await kill(arguments, after: &duration, &random)
@@ -226,7 +222,7 @@ struct KillTests {
             }
         }
         #expect(killed > 0)
-        #expect(made < Self.rounds || killed < Self.rounds)
+        #expect(made < Self.times.count || killed < Self.times.count)
         // The next one removes what those that were killed left.
         remove(copy)
         try await run(arguments)
@@ -253,7 +249,7 @@ struct KillTests {
         var duration = try await run(["check", "--database", copy()])
         var random = SeededNumbers(seed: 5)
         var killed = 0
-        for round in 0..<Self.rounds {
+        for round in Self.times {
             let database = try copy()
             for _ in 0..<2 {
                 let (_, isKilled) = try await kill(["check", "--database", database], after: &duration, &random)

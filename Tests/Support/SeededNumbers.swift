@@ -7,6 +7,14 @@ package let timesAsMany = ProcessInfo.processInfo.environment["CLUBKIT_ROUNDS"].
 /// So many rounds, times ``timesAsMany``.
 package func rounds(_ usual: Int) -> Range<Int> { 0..<usual * max(1, timesAsMany) }
 
+/// The step between those of many cases that are tried: so long, or 1 where there are more rounds, so that all are.
+package func step(_ usual: Int) -> Int { timesAsMany > 1 ? 1 : usual }
+
+extension Array {
+    /// One of so many of these, or all where there are more rounds.
+    package func oneIn(_ usual: Int) -> [Element] { stride(from: 0, to: count, by: step(usual)).map { self[$0] } }
+}
+
 extension SeededNumbers {
     package mutating func bytes(_ range: ClosedRange<Int>) -> [UInt8] {
         bytes(Int.random(in: range, using: &self))

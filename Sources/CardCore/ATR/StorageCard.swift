@@ -10,6 +10,8 @@ public struct StorageCard: Sendable, Hashable {
 
     /// The number of the card's name, bytes NN.
     public var nameCode: UInt16
+
+    package init(standard: UInt8, nameCode: UInt16) { (self.standard, self.nameCode) = (standard, nameCode) }
 }
 
 extension StorageCard {

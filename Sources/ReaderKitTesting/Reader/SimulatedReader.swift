@@ -132,8 +132,8 @@ extension SimulatedCardKind {
 
     /// The technology of a storage card, as its standard or its name states.
     var storageTechnology: Technology? {
-        guard case .storage = self else { return nil }
-        return (try? ATR(atr))?.technology
+        guard case .storage(let standard, let name) = self else { return nil }
+        return StorageCard(standard: standard, nameCode: name).technology
     }
 
     var isFeliCa: Bool { storageTechnology == .felica }

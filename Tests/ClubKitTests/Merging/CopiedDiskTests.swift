@@ -71,7 +71,7 @@ struct CopiedDiskTests {
 
     @Test(
         "Copies of one device and a third one hold the same, whatever they heard in what order",
-        arguments: 1...12 as ClosedRange<UInt64>
+        arguments: Array(1...12 as ClosedRange<UInt64>).oneIn(3)
     )
     func converges(seed: UInt64) async throws {
         var random = SeededNumbers(seed: seed)

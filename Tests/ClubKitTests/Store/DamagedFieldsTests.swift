@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ReaderKit
+import TestSupport
 import Testing
 
 @testable import ClubKit
@@ -75,7 +76,7 @@ struct DamagedFieldsTests {
 
     @Test(
         "Whatever is damaged together, nothing is left to be found, and who is there is there",
-        arguments: combinations
+        arguments: combinations.oneIn(7)
     )
     func combined(statements: [String]) async throws {
         let members = try await fill()

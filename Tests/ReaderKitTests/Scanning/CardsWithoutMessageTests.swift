@@ -115,7 +115,7 @@ import TestSupport
     @Test(arguments: Kind.allCases) func allStatusWords(_ kind: Kind) {
         for first in UInt8.min...UInt8.max { check(kind, "A", [first, 0x00]) }
         for first in UInt8(0x62)...0x6F {
-            for second in UInt8.min...UInt8.max { check(kind, "A", [first, second]) }
+            for second in stride(from: 0, through: 0xFF, by: step(15)) { check(kind, "A", [first, UInt8(second)]) }
         }
     }
 
