@@ -511,7 +511,7 @@ import TestSupport
         #expect(conversion.skipped.first.map { [$0.line, $0.column] } == [line, column])
     }
 
-    /// Whatever happens to a log, it is read or refused, and what is read is a capture: 1500 mutations from seed 11.
+    /// Whatever happens to a log, it is read or refused, and what is read is a capture: mutations from seed 11.
     @Test func survivesMutations() throws {
         var random = MutationRandom(seed: 11)
         let names = ["pcscd-apdu.log", "libnfc-ntag.log", "libnfc-t4.log", "scriptor.txt", "opensc-tool.txt"]

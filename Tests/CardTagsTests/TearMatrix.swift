@@ -33,7 +33,7 @@ struct TearMatrix {
     /// The tag of a conversation.
     var open: (any CardChannel) throws -> (any NDEFTag)? = { try TagReader.open(over: $0) }
     /// The step between the moments of the first cut that are cut a second time: 1 for all of them, `nil` for all of a
-    /// short write and about ``pairs`` of a long one.
+    /// short write and about ``pairs`` of a long one. It is four times as long unless there are more rounds.
     var stride: Int?
     /// How many pairs of cuts a long write is tried with.
     static let pairs = 400
