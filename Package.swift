@@ -286,6 +286,15 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Nobody imports the tests: without debug information, and without a module made beforehand, they take a fifth less time to
+// compile. Whoever depends on this package builds none of them, so that the flags hinder nobody.
+for target in package.targets where target.type == .test {
+    target.swiftSettings =
+        (target.swiftSettings ?? []) + [
+            .unsafeFlags(["-gnone", "-no-emit-module-separately"])
+        ]
+}
+
 // The fuzzer's program has its main function in libFuzzer, so nothing else can be built with it there.
 if Context.environment["CLUBKIT_FUZZ"] != nil {
     package.targets.append(.executableTarget(name: "Fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/Driver"))

@@ -23,7 +23,8 @@ struct Check: DatabaseCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var snapshots: SnapshotFolderOption
     @Flag(help: "Repair what is wrong.")

@@ -9,7 +9,7 @@ import ReaderKit
 import Synchronization
 import ToolSupport
 
-struct Kiosk: ToolCommand {
+struct Kiosk: ToolCommand, ReaderCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serves taps: a card on a reader becomes a member's visit.",
         discussion: """
@@ -70,11 +70,14 @@ struct Kiosk: ToolCommand {
     var config: String?
 
     @OptionGroup var database: DatabaseOptions
-    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @OptionGroup var options: ReplayOptions
     @OptionGroup var passes: PassOptions
     @OptionGroup var messages: MessageOptions
     @OptionGroup var snapshots: SnapshotOptions
+    @OptionGroup var snapshotFolder: SnapshotFolderOption
+    @OptionGroup var theme: ThemeOptions
     @OptionGroup var screen: ScreenOptions
     @OptionGroup var http: HTTPOptions
 
@@ -160,10 +163,10 @@ struct Kiosk: ToolCommand {
         if recordings == nil, options.start != nil || options.seed != nil || options.strict || options.realtime {
             throw ValidationError("--start, --seed, --strict and --realtime go with --replay.")
         }
-        if recording != nil, readers.recordings != nil {
+        if recording != nil, readers.replayed != nil {
             throw ValidationError("--replay and --reader replay: have the same meaning; give one of them.")
         }
-        if recording != nil, let live = readers.chosen.first(where: \.isLive) {
+        if recording != nil, let live = readers.selectors.first(where: \.isLive) {
             throw ValidationError("--reader \(live) means live readers; with --replay, name a reader of the recording.")
         }
         if recordings != nil, messages.hasSources {
@@ -172,7 +175,7 @@ struct Kiosk: ToolCommand {
     }
 
     /// What is replayed; `nil` if readers are served.
-    private var recordings: [String]? { recording.map { [$0] } ?? readers.recordings }
+    private var recordings: [String]? { recording.map { [$0] } ?? readers.replayed }
 
     private struct Prepared {
         var captures: [Capture]?
@@ -271,8 +274,9 @@ struct Kiosk: ToolCommand {
         application.noteActivity()
         do {
             try await KioskScreen.showing(
-                screen,
+                theme,
                 prepared.theme,
+                showsNames: screen.desk,
                 isInTerminal: isScreenShown,
                 model,
                 application,
@@ -320,7 +324,7 @@ struct Kiosk: ToolCommand {
         let messages = try messages.located()
         let captures = try recordings.map { try CaptureFiles.load($0) }
         let isShown = isScreenShown || http.address != nil
-        let theme = isShown || screen.theme.path != nil ? try screen.theme.load(output.output) : nil
+        let theme = isShown || self.theme.path != nil ? try self.theme.load(output.output) : nil
         #if NETWORK
         let access = try http.access(output.output)
         #endif
@@ -332,7 +336,7 @@ struct Kiosk: ToolCommand {
             configuration.expiryWarningDays = expiryWarning
             configuration.visitsLeftWarning = visitsWarning
             configuration.visitRetention = retention.map { .seconds($0 * 86_400) }
-            configuration.identity.operatorName = screen.theme.clubName ?? ""
+            configuration.identity.operatorName = self.theme.clubName ?? ""
         }
         // Recorded taps are refused after a restart too. A replay is of recorded taps.
         if captures == nil { site?.memory = club.passMemory }
@@ -405,7 +409,7 @@ struct Kiosk: ToolCommand {
         let missing = readers.missing(in: all)
         if !missing.isEmpty {
             let others = all.isEmpty ? "" : " (there are: \(all.map(\.reader.name).joined(separator: ", ")))"
-            let names = ReaderOptions.text(missing)
+            let names = ReaderSelection.text(missing)
             output.message("No reader \(names) yet\(others); it is served as soon as it is there.")
         } else if !readers.isChoice, all.isEmpty {
             output.message("There is no reader yet; it is served as soon as it is plugged in.")
@@ -455,7 +459,7 @@ struct Kiosk: ToolCommand {
                 task = Task { [output = desk.output] in await diagnose(backend, model, database, output) }
             }
         }
-        let keeping = snapshots.keep(of: desk.club, desk.output)
+        let keeping = snapshots.keep(of: desk.club, in: snapshotFolder, desk.output)
         let hasClockFault = Mutex(false)
         await model.observe { model, _ in
             let day = model.status.wrongDay
@@ -463,7 +467,7 @@ struct Kiosk: ToolCommand {
             hasClockFault.withLock { $0 = day != nil }
             desk.tell(wrongDay: day)
         }
-        let following = Task { [club = desk.club, folder = snapshots.place.folder(of: database)] in
+        let following = Task { [club = desk.club, folder = snapshotFolder.folder(of: database)] in
             try? await model.follow(club, backups: folder)
         }
         defer {

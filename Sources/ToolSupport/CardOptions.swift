@@ -2,10 +2,8 @@ import ArgumentParser
 import Foundation
 import ReaderKit
 
-/// The options of a command that needs one card: which reader, and how long to wait.
+/// How long a command that needs one card waits for it.
 package struct CardOptions: ParsableArguments, Sendable {
-    @OptionGroup package var readers: ReaderOptions
-
     @Option(help: ArgumentHelp("Wait this many seconds for a card.", valueName: "seconds"))
     package var timeout: Double = 10
 
@@ -16,6 +14,22 @@ package struct CardOptions: ParsableArguments, Sendable {
             throw ValidationError("--timeout takes a number of seconds greater than 0.")
         }
     }
+}
+
+/// A command that needs one card.
+package protocol OneCardCommand: ReaderCommand {
+    var card: CardOptions { get }
+}
+
+extension OneCardCommand {
+    package var cards: CardWait { CardWait(readers: readers, timeout: card.timeout) }
+}
+
+/// The wait for one card, and the conversation with it.
+package struct CardWait: Sendable {
+    let readers: ReaderSelection
+    /// In seconds.
+    let timeout: Double
 
     /// Waits for a card and holds a conversation with it: the first on any of the chosen readers, one that rests there
     /// already included.
@@ -35,7 +49,7 @@ package struct CardOptions: ParsableArguments, Sendable {
         finishing: Bool = false,
         perform conversation: @escaping @Sendable (CardOnReader) throws -> Result
     ) async throws -> Result {
-        let recordings = capture.map { [$0] } ?? readers.recordings
+        let recordings = capture.map { [$0] } ?? readers.replayed
         guard let recordings else {
             return try await readers.withBackend { backend in
                 try await withCard(of: backend, output, limit, finishing, perform: conversation)

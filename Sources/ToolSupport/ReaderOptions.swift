@@ -29,36 +29,45 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     )
     package var chosen: [ReaderSelector] = []
 
-    @OptionGroup(title: "Readers in Smart Reader mode") package var smartReaders: SmartReaderOptions
-
     package init() {}
 
     package func validate() throws {
         do {
-            _ = try selection.recordings()
+            _ = try ReaderSelection(chosen).recordings()
         } catch {
             throw ValidationError("\(error.detail ?? "\(error)"). \(error.hint)")
         }
     }
+}
 
+/// A command that works with readers.
+///
+/// Its options stand side by side and not one in the other: a debug build examines groups within groups four times for
+/// each level whenever a tool starts.
+package protocol ReaderCommand {
+    var reader: ReaderOptions { get }
+    var smartReader: SmartReaderOptions { get }
+}
+
+extension ReaderCommand {
     /// The readers that are meant.
-    package var selection: ReaderSelection { ReaderSelection(chosen, smartReaders: smartReaders.configuration) }
+    package var readers: ReaderSelection {
+        ReaderSelection(reader.chosen, smartReaders: smartReader.configuration)
+    }
+}
 
+extension ReaderSelection {
     /// Whether some readers were chosen, not just all, or all but some.
-    package var isChoice: Bool { !selection.named.isEmpty }
+    package var isChoice: Bool { !named.isEmpty }
 
-    package var text: String { Self.text(chosen) }
+    package var text: String { Self.text(selectors) }
 
     /// The recordings that were chosen in place of readers; `nil` if there are none.
-    package var recordings: [String]? { try? selection.recordings() }
-
-    /// Whether the reader is one that is meant. Without a choice every reader is.
-    package func matches(_ info: ReaderInfo) -> Bool { selection.matches(info) }
+    package var replayed: [String]? { try? recordings() }
 
     /// Whether it is a card that is meant, on a reader that is. One whose technology is not known may be.
     package func matches(_ presence: CardPresence) -> Bool {
-        let technologies = selection.technologies
-        return matches(presence.reader)
+        matches(presence.reader)
             && (technologies.isEmpty || presence.technology.map(technologies.contains) ?? true)
     }
 
@@ -75,15 +84,14 @@ package struct ReaderOptions: ParsableArguments, Sendable {
         _ site: PassSite?,
         makeID: @escaping @Sendable () -> UUID = { UUID() }
     ) -> ScannerConfiguration {
-        let selection = selection
-        var configuration = ScannerConfiguration(site: site, serves: { selection.matches($0) }, makeID: makeID)
-        configuration.technologies = selection.technologies
+        var configuration = ScannerConfiguration(site: site, serves: { matches($0) }, makeID: makeID)
+        configuration.technologies = technologies
         return configuration
     }
 
     /// Does some work with the backend of the readers, which may serve more than those that are meant, and lets go of them.
     package func withBackend<Result>(_ work: (any ReaderBackend) async throws -> Result) async throws -> Result {
-        let backend = try selection.makeBackend()
+        let backend = try makeBackend()
         do {
             let result = try await work(backend)
             await close(backend)
@@ -119,7 +127,7 @@ package struct ReaderOptions: ParsableArguments, Sendable {
         let present = listing.readers.filter { matches($0.reader) }
         let missing = missing(in: listing.readers)
         if !missing.isEmpty { throw listing.faults.first ?? absence(of: missing) }
-        for selector in selection.named {
+        for selector in named {
             let meant = present.filter { selector.matches($0.reader) }
             if let trouble = meant.first?.unavailability, meant.allSatisfy({ $0.unavailability != nil }) {
                 throw trouble
@@ -131,7 +139,7 @@ package struct ReaderOptions: ParsableArguments, Sendable {
     }
 
     package func missing(in readers: [ReaderStatus]) -> [ReaderSelector] {
-        selection.named.filter { selector in !readers.contains { selector.matches($0.reader) } }
+        named.filter { selector in !readers.contains { selector.matches($0.reader) } }
     }
 
     package func absence(of missing: [ReaderSelector]) -> ReaderError {

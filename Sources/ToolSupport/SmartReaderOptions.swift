@@ -3,6 +3,8 @@ import ReaderKit
 
 /// The settings of readers in Smart Reader mode, which their lines omit.
 package struct SmartReaderOptions: ParsableArguments, Sendable {
+    package static let title = "Readers in Smart Reader mode"
+
     @Option(
         name: .customLong("smart-reader-template"),
         help: ArgumentHelp(

@@ -277,7 +277,8 @@ import ToolSupport
         let backend = SimulatedBackend()
         func name(_ present: [String], _ arguments: [String] = []) throws -> String {
             let readers = present.map { ReaderStatus(reader: ReaderInfo(name: $0, backend: .pcsc)) }
-            return try ReaderOptions.parse(arguments).control(among: readers, of: backend).reader.name
+            return try ReaderSelection(ReaderOptions.parse(arguments).chosen).control(among: readers, of: backend)
+                .reader.name
         }
         let (one, two) = ("SpringCard H518 [CCID] (0001) 00 00", "SpringCard H518 [CCID] (0002) 01 00")
         #expect(try name(["Other 02 00", one, "SpringCard H518 [CCID] (0001) 00 01"]) == one)

@@ -182,7 +182,7 @@ private final class Interview {
 
     private static func firstTap(
         of backend: any ReaderBackend,
-        _ readers: ReaderOptions,
+        _ readers: ReaderSelection,
         _ site: PassSite?,
         within seconds: Double
     ) async throws -> ScanEvent? {
@@ -407,14 +407,14 @@ private struct KioskDraft {
     }
 
     /// The readers of the file, or all, set as it specifies.
-    func readers(all: Bool = false) throws -> ReaderOptions {
+    func readers(all: Bool = false) throws -> ReaderSelection {
         let arguments = file.arguments().filter {
             $0.hasPrefix("--smart-reader") || !all && $0.hasPrefix("--reader=")
         }
         do {
-            return try ReaderOptions.parse(arguments)
+            return try ReaderArguments.parse(arguments).readers
         } catch {
-            throw WrongAnswer(ReaderOptions.message(for: error))
+            throw WrongAnswer(ReaderArguments.message(for: error))
         }
     }
 
@@ -621,4 +621,10 @@ private enum Service {
             return (process.terminationStatus, text.trimmingCharacters(in: .whitespacesAndNewlines))
         }
     }
+}
+
+/// The readers of a kiosk's file.
+private struct ReaderArguments: ParsableArguments, ReaderCommand {
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup var smartReader: SmartReaderOptions
 }

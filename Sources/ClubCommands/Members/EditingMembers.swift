@@ -95,7 +95,8 @@ struct MembersAdd: DatabaseCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Option(help: "The member's name.")
     var name: String?
@@ -131,7 +132,8 @@ struct MembersEdit: MemberChange {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Option(help: "The new name; an empty one takes the name away.")
     var name: String?
@@ -180,7 +182,8 @@ struct MembersNotes: MemberChange {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -215,7 +218,8 @@ struct MembersTags: MemberChange {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Option(help: ArgumentHelp("A tag to add. Can be given several times.", valueName: "tag"))
     var add: [String] = []
@@ -258,7 +262,8 @@ struct MembersDelete: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The member's userId, or any of their cards.")
@@ -288,7 +293,8 @@ struct MembersMerge: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The member who remains: the userId, or any of their cards.")

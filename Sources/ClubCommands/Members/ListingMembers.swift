@@ -78,7 +78,8 @@ struct MembersList: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var list: ListOptions
 
     func perform(_ club: Club, _ out: Output) async throws {
@@ -101,7 +102,8 @@ struct MembersSearch: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var list: ListOptions
     @Argument(help: "The text to look for.")
     var text: String
@@ -151,7 +153,8 @@ struct MembersShow: ClubCommand {
         discussion: "\(MemberLine.keys) Exit code 1 if there is no such member."
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
 

@@ -16,7 +16,8 @@ struct MembersCards: AsyncParsableCommand {
             discussion: "Exit code 1 if it belongs to somebody else.\n\n\(MemberLine.keys)"
         )
 
-        @OptionGroup var options: ClubOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "The member's userId, or any of their cards.")
         var member: String
@@ -42,7 +43,8 @@ struct MembersCards: AsyncParsableCommand {
             discussion: MemberLine.keys
         )
 
-        @OptionGroup var options: ClubOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "What is read from the card.")
         var card: String
@@ -66,7 +68,8 @@ struct MembersCards: AsyncParsableCommand {
             discussion: MemberLine.keys
         )
 
-        @OptionGroup var options: ClubOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "What is read from the card.")
         var card: String
@@ -90,7 +93,8 @@ struct MembersCards: AsyncParsableCommand {
             discussion: "Exit code 1 if the new card belongs to somebody else.\n\n\(MemberLine.keys)"
         )
 
-        @OptionGroup var options: ClubOptions
+        @OptionGroup var output: OutputOptions
+        @OptionGroup var database: DatabaseOptions
         @OptionGroup var action: ActionOptions
         @Argument(help: "The card that was lost.")
         var old: String

@@ -15,7 +15,8 @@ struct MembersDisclose: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -48,7 +49,8 @@ struct MembersErase: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The member's userId, or any of their cards.")

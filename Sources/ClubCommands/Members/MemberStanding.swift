@@ -18,7 +18,8 @@ struct MembersBlock: MemberChange {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -35,7 +36,8 @@ struct MembersUnblock: MemberChange {
         discussion: MemberLine.keys
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -64,7 +66,8 @@ struct MembersExpiry: MemberChange {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -114,7 +117,8 @@ struct MembersPack: MemberChange {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -157,7 +161,8 @@ struct MembersVisit: MemberDisplay {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Option(help: ArgumentHelp("When it was; now by default.", discussion: DateArgument.form, valueName: "date"))
     var at: DateArgument?
@@ -207,7 +212,8 @@ struct MembersUndo: MemberChange {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The visit's id.")
     var visit: String

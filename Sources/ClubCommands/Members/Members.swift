@@ -50,7 +50,8 @@ struct MembersDuplicates: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @Option(help: "How many pairs at most.")
     var limit = 100
 
@@ -84,7 +85,8 @@ struct MembersDistinct: ClubCommand {
         discussion: "JSON keys: distinct (the two identifiers)."
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "One member: the userId, or any of their cards.")
     var member: String

@@ -53,7 +53,8 @@ struct MembersHistory: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var latest: LimitOption
     @Argument(help: "The member's userId, or any of their cards.")
     var member: String
@@ -95,7 +96,8 @@ struct Audit: ClubCommand {
         discussion: "JSON keys: \(HistoryLine.actionKeys)."
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @Option(help: "How many of the latest entries at most.")
     var limit = 100
 

@@ -58,7 +58,8 @@ struct InboxList: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @Option(help: ArgumentHelp("Only those in this state: pending, done or dead.", valueName: "state"))
     var state: InboxEntry.State?
     @OptionGroup var latest: LimitOption
@@ -92,7 +93,8 @@ struct InboxReplay: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @Flag(help: "All dead letters.")
     var all = false
     @Argument(help: "The messages' identifiers, which 'clubctl inbox list' shows.")
@@ -138,7 +140,8 @@ struct InboxPrune: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Option(
         help: ArgumentHelp(

@@ -27,7 +27,8 @@ struct Route: DatabaseCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @Option(help: ArgumentHelp("The socket of a kiosk that listens.", valueName: "socket"), completion: .file())
     var to: String?
     @Flag(help: "Wait until a kiosk has processed what was put into the inbox.")

@@ -25,7 +25,8 @@ struct ScenariosExplain: DatabaseCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var scenarios: ScenarioFileOptions
     @Option(help: ArgumentHelp("For when; now by default.", discussion: DateArgument.form, valueName: "time"))
     var at: DateArgument?

@@ -18,7 +18,8 @@ struct ScenariosHistory: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @Option(help: ArgumentHelp("Only what this scenario was charged with.", valueName: "id"))
     var scenario: String?
     @OptionGroup var latest: LimitOption

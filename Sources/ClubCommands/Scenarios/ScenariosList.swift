@@ -21,7 +21,8 @@ struct ScenariosList: DatabaseCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var scenarios: ScenarioFileOptions
 
     func perform(_ out: Output) async throws {

@@ -18,7 +18,8 @@ struct ScenariosRedeem: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var execution: ExecutionArgument
 
@@ -43,7 +44,8 @@ struct ScenariosRefund: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var execution: ExecutionArgument
 

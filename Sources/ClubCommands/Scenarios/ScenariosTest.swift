@@ -20,7 +20,8 @@ struct ScenariosTest: DatabaseCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var scenarios: ScenarioFileOptions
     @Option(help: ArgumentHelp("When the visit is; now by default.", discussion: DateArgument.form, valueName: "time"))
     var at: DateArgument?

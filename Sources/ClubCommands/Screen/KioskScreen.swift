@@ -15,6 +15,7 @@ struct KioskScreen {
     ///
     /// - Parameters:
     ///   - theme: the theme; `nil` shows no screen anywhere.
+    ///   - showsNames: whether the list of the latest taps keeps their names.
     ///   - isInTerminal: whether the terminal shows the screen.
     ///   - model: what is shown.
     ///   - application: becomes idle when the theme specifies it.
@@ -23,8 +24,9 @@ struct KioskScreen {
     ///   - report: is called with what is wrong with a theme that was changed; the former one stays.
     /// - Throws: ``TerminalError``, and what the work throws.
     static func showing(
-        _ options: ScreenOptions,
+        _ options: ThemeOptions,
         _ theme: Theme?,
+        showsNames: Bool,
         isInTerminal: Bool,
         _ model: KioskModel,
         _ application: KioskApplication,
@@ -34,7 +36,7 @@ struct KioskScreen {
         _ work: () async throws -> Void
     ) async throws {
         guard let theme else { return try await work() }
-        let screen = try KioskScreen(options, theme, isInTerminal ? model : nil, application, show, report)
+        let screen = try KioskScreen(options, theme, showsNames, isInTerminal ? model : nil, application, show, report)
         if isInTerminal { lines?.hideResults(true) }
         defer {
             screen.close()
@@ -44,8 +46,9 @@ struct KioskScreen {
     }
 
     private init(
-        _ options: ScreenOptions,
+        _ options: ThemeOptions,
         _ theme: Theme,
+        _ showsNames: Bool,
         _ model: KioskModel?,
         _ application: KioskApplication,
         _ show: (@MainActor @Sendable (Theme) -> Void)?,
@@ -56,7 +59,7 @@ struct KioskScreen {
         if let model {
             // What is written to standard error stands there again when the screen is closed.
             let session = try TerminalSession.ofTool()
-            let visitor = VisitorPresenter(model, theme: theme, showsNames: options.desk)
+            let visitor = VisitorPresenter(model, theme: theme, showsNames: showsNames)
             let view = TerminalVisitorView(session)
             let screen = Screen(visitor, view: view, shownAs: view)
             (terminal, presenter) = ((session, screen), visitor)
@@ -66,13 +69,13 @@ struct KioskScreen {
             terminal = nil
         }
         application.idleAfter = .seconds(theme.idleSeconds)
-        if let path = options.theme.path {
+        if let path = options.path {
             let reloading = Task { [presenter] in
                 var last = theme
                 for await result in ThemeFile(path).changes() {
                     switch result {
                     case .success(let changed):
-                        let theme = options.theme.with(changed)
+                        let theme = options.with(changed)
                         guard theme != last else { continue }
                         last = theme
                         for finding in theme.findings { report("Warning: \(finding)") }

@@ -44,8 +44,6 @@ extension Language: ExpressibleByArgument {}
 
 /// The screen of the kiosk.
 struct ScreenOptions: ParsableArguments, Sendable {
-    @OptionGroup var theme: ThemeOptions
-
     @Flag(help: "Print a line for each event also on a terminal, in place of the visitor's screen.")
     var plain = false
 

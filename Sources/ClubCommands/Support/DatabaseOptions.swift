@@ -225,18 +225,9 @@ extension TransferError: ExitCoded {
     package var errorCode: String { cause?.kind.rawValue ?? kind.rawValue }
 }
 
-struct ClubOptions: ParsableArguments, Sendable {
-    @OptionGroup var output: OutputOptions
-    @OptionGroup var database: DatabaseOptions
-}
-
+/// A command that works with a club's database.
 protocol DatabaseCommand: ReportingCommand {
-    var options: ClubOptions { get }
-}
-
-extension DatabaseCommand {
-    var output: OutputOptions { options.output }
-    var database: DatabaseOptions { options.database }
+    var database: DatabaseOptions { get }
 }
 
 /// A command that works with a club that is open on a database which must exist already.

@@ -34,8 +34,6 @@ struct SnapshotOptions: ParsableArguments, Sendable {
     )
     var count = 7
 
-    @OptionGroup var place: SnapshotFolderOption
-
     @Option(help: .hidden)
     var firstSnapshotAfter = 60.0
 
@@ -48,7 +46,7 @@ struct SnapshotOptions: ParsableArguments, Sendable {
 
     /// Makes a snapshot whenever the latest is a day old, until it is cancelled. What goes wrong is a warning, and is
     /// tried again an hour later.
-    func keep(of club: Club, _ output: Output) -> Task<Void, Never>? {
+    func keep(of club: Club, in place: SnapshotFolderOption, _ output: Output) -> Task<Void, Never>? {
         guard count > 0, let folder = place.folder(of: club.configuration.database) else { return nil }
         return Task {
             // Who opens the kiosk wants to see taps, not the disk at work.

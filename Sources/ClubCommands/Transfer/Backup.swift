@@ -18,7 +18,8 @@ struct Backup: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Argument(help: "The new file.", completion: .file(extensions: ["sqlite"]))
     var file: String

@@ -26,7 +26,8 @@ struct Export: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Option(help: "The form of the file.")
     var type: TransferFormat?

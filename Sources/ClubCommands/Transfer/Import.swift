@@ -42,7 +42,8 @@ struct Import: DatabaseCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @Flag(help: "Say what would happen, with --json row by row, and change nothing.")
     var dryRun = false

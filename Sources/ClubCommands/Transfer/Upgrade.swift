@@ -18,7 +18,8 @@ struct Upgrade: DatabaseCommand {
         shouldDisplay: false
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
 
     @Flag(help: "Put back the database from before the latest upgrade.")
     var undo = false

@@ -23,7 +23,8 @@ struct Stats: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var span: SpanOptions
 
     private static func check(_ from: Date, before end: Date) throws {

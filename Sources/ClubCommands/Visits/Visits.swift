@@ -27,7 +27,8 @@ struct VisitsExport: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var span: SpanOptions
     @OptionGroup var action: ActionOptions
     @Flag(help: "Replace the file if it exists.")
@@ -80,7 +81,8 @@ struct VisitsPrune: ClubCommand {
             """
     )
 
-    @OptionGroup var options: ClubOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var database: DatabaseOptions
     @OptionGroup var action: ActionOptions
     @OptionGroup var confirmation: ConfirmationOptions
     @Option(

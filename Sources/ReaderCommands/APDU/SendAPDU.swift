@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-struct SendAPDU: ReportingCommand {
+struct SendAPDU: ReportingCommand, OneCardCommand {
     static let configuration = CommandConfiguration(
         commandName: "apdu",
         abstract: "Sends commands to a card and shows its answers.",
@@ -37,6 +37,8 @@ struct SendAPDU: ReportingCommand {
     )
 
     @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @OptionGroup var card: CardOptions
     @OptionGroup var source: CardReplayOptions
     @Option(
@@ -87,7 +89,7 @@ struct SendAPDU: ReportingCommand {
         let script = try await commandsToSend(style)
         // The editor shows what is typed on standard error.
         let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1
-        try await card.withCard(out, replaying: source.replay, within: nil) { card in
+        try await cards.withCard(out, replaying: source.replay, within: nil) { card in
             let session = APDUSession(card, out, style)
             for command in first { try session.send(command) }
             if let script {

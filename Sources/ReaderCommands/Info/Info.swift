@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-struct Info: ReportingCommand {
+struct Info: ReportingCommand, OneCardCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows everything that is known of the card on a reader.",
         discussion: """
@@ -38,11 +38,13 @@ struct Info: ReportingCommand {
     )
 
     @OptionGroup var output: OutputOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @OptionGroup var card: CardOptions
     @OptionGroup var source: CardReplayOptions
 
     func perform(_ out: Output) async throws {
-        let report = try await card.withCard(out, replaying: source.replay) { try InfoReport(of: $0) }
+        let report = try await cards.withCard(out, replaying: source.replay) { try InfoReport(of: $0) }
         try out.result(report, text: report.text)
     }
 }

@@ -4,7 +4,7 @@ import ReaderKit
 import ToolSupport
 
 extension NDEFCommands {
-    struct Lock: ReportingCommand {
+    struct Lock: ReportingCommand, OneCardCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes the message of a tag unchangeable for ever.",
             discussion: """
@@ -27,6 +27,8 @@ extension NDEFCommands {
         )
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var reader: ReaderOptions
+        @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
         @OptionGroup var card: CardOptions
         @OptionGroup var access: TagAccessOptions
         @Option(help: ArgumentHelp("Lock the card with this identifier, for ever.", valueName: "uid"))
@@ -41,7 +43,7 @@ extension NDEFCommands {
             }
             let confirmed = try confirm.map { try CardUID(text: $0) }
             let access = try await access.access(out)
-            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+            let line = try await cards.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                 var tag = try access.open(card, usesCardKey: true)
                 let uid = try confirmed ?? Self.ask(card, tag.readNDEF(), out)
                 let confirmation = PermanentLock(ofCardWith: uid)

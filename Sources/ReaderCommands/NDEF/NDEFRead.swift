@@ -4,7 +4,7 @@ import ReaderKit
 import ToolSupport
 
 extension NDEFCommands {
-    struct Read: ReportingCommand {
+    struct Read: ReportingCommand, OneCardCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reads the message of a tag.",
             discussion: """
@@ -25,6 +25,8 @@ extension NDEFCommands {
         )
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var reader: ReaderOptions
+        @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
         @OptionGroup var card: CardOptions
         @OptionGroup var source: CardReplayOptions
         @OptionGroup var access: TagAccessOptions
@@ -48,7 +50,7 @@ extension NDEFCommands {
 
         func perform(_ out: Output) async throws {
             let access = try await access.access(out)
-            let (content, line) = try await card.withCard(out, replaying: source.replay) { card in
+            let (content, line) = try await cards.withCard(out, replaying: source.replay) { card in
                 var tag = try access.open(card)
                 let content = try tag.readNDEF()
                 return (content, TagLine(.read, content, card))
@@ -70,7 +72,7 @@ extension NDEFCommands {
         }
     }
 
-    struct Dump: ReportingCommand {
+    struct Dump: ReportingCommand, OneCardCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reads all of a tag's memory that can be read.",
             discussion: """
@@ -87,13 +89,15 @@ extension NDEFCommands {
         )
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var reader: ReaderOptions
+        @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
         @OptionGroup var card: CardOptions
         @OptionGroup var source: CardReplayOptions
         @OptionGroup var access: TagAccessOptions
 
         func perform(_ out: Output) async throws {
             let access = try await access.access(out)
-            let (found, reader, uid) = try await card.withCard(
+            let (found, reader, uid) = try await cards.withCard(
                 out,
                 replaying: source.replay,
                 within: ReaderLimits.workDuration

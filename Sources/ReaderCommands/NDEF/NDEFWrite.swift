@@ -4,7 +4,7 @@ import ReaderKit
 import ToolSupport
 
 extension NDEFCommands {
-    struct Write: ReportingCommand {
+    struct Write: ReportingCommand, OneCardCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes a message to a tag.",
             discussion: """
@@ -27,6 +27,8 @@ extension NDEFCommands {
         )
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var reader: ReaderOptions
+        @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
         @OptionGroup var card: CardOptions
         @OptionGroup var access: TagAccessOptions
         @OptionGroup var message: NDEFMessageOptions
@@ -57,7 +59,7 @@ extension NDEFCommands {
             try check()
             let bytes = try await bytes()
             let access = try await access.access(out)
-            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+            let line = try await cards.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                 var tag = try access.open(card)
                 try TagAccess.telling(out, .write) { try tag.writeNDEF(bytes) }
                 // Opened anew, so that nothing is remembered of what was written.
@@ -106,7 +108,7 @@ extension NDEFCommands {
         }
     }
 
-    struct Format: ReportingCommand {
+    struct Format: ReportingCommand, OneCardCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes an unformatted tag one that can hold a message.",
             discussion: """
@@ -122,12 +124,14 @@ extension NDEFCommands {
         )
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var reader: ReaderOptions
+        @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
         @OptionGroup var card: CardOptions
         @OptionGroup var access: TagAccessOptions
 
         func perform(_ out: Output) async throws {
             let access = try await access.access(out)
-            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+            let line = try await cards.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                 var tag = try access.open(card, usesCardKey: true)
                 let before = try tag.readNDEF()
                 if before.area != nil { return TagLine(.unchanged, before, card) }
@@ -154,7 +158,7 @@ extension NDEFCommands {
         }
     }
 
-    struct Repair: ReportingCommand {
+    struct Repair: ReportingCommand, OneCardCommand {
         static let configuration = CommandConfiguration(
             abstract: "Makes a tag whose writing was interrupted a clean empty one.",
             discussion: """
@@ -165,12 +169,14 @@ extension NDEFCommands {
         )
 
         @OptionGroup var output: OutputOptions
+        @OptionGroup var reader: ReaderOptions
+        @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
         @OptionGroup var card: CardOptions
         @OptionGroup var access: TagAccessOptions
 
         func perform(_ out: Output) async throws {
             let access = try await access.access(out)
-            let line = try await card.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
+            let line = try await cards.withCard(out, within: ReaderLimits.workDuration, finishing: true) { card in
                 var tag = try access.open(card)
                 let event: TagLine.Event =
                     switch try tag.repairNDEF() {

@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-struct PassRead: ReportingCommand {
+struct PassRead: ReportingCommand, OneCardCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Reads the passes of the phone or card on a reader, and shows what each step returned.",
@@ -25,12 +25,14 @@ struct PassRead: ReportingCommand {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var passes: PassOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @OptionGroup var card: CardOptions
     @OptionGroup var source: CardReplayOptions
 
     func perform(_ out: Output) async throws {
         let site = try passes.site() ?? PassSite()
-        let report = try await card.withCard(out, replaying: source.replay) { try Report(of: $0, site) }
+        let report = try await cards.withCard(out, replaying: source.replay) { try Report(of: $0, site) }
         try out.result(report, text: report.text)
         if !report.verdict.isAccepted { throw ToolExit.failure }
     }

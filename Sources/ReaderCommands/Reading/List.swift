@@ -2,7 +2,7 @@ import ArgumentParser
 import ReaderKit
 import ToolSupport
 
-struct List: ReportingCommand {
+struct List: ReportingCommand, ReaderCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lists the readers that are there, each with its card.",
         discussion: """
@@ -19,7 +19,8 @@ struct List: ReportingCommand {
     )
 
     @OptionGroup var output: OutputOptions
-    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
 
     func perform(_ out: Output) async throws {
         let present = try await readers.withBackend { backend in

@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-struct Record: ReportingCommand {
+struct Record: ReportingCommand, ReaderCommand {
     static let configuration = CommandConfiguration(
         abstract: "Records the conversation of cards and this program in a capture file.",
         discussion: """
@@ -19,7 +19,8 @@ struct Record: ReportingCommand {
     )
 
     @OptionGroup var output: OutputOptions
-    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @OptionGroup var limit: ScanLimitOptions
     @OptionGroup var passes: PassOptions
     @Option(help: "A title for the capture.")

@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-struct Scan: ToolCommand {
+struct Scan: ToolCommand, ReaderCommand {
     static let configuration = CommandConfiguration(
         abstract: "Reads each presented card once and prints its content.",
         discussion: """
@@ -22,13 +22,14 @@ struct Scan: ToolCommand {
     )
 
     @OptionGroup var output: OutputOptions
-    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @OptionGroup var limit: ScanLimitOptions
     @OptionGroup var passes: PassOptions
 
     func perform() async throws {
         // A recording waits for whoever reads, and loses no line to them.
-        try await output.withLines(isLive: readers.recordings == nil) { out in
+        try await output.withLines(isLive: readers.replayed == nil) { out in
             let site = try passes.site()
             let loop = TapLoop(output: out, readers: readers, limit: limit, site: site)
             try await readers.withBackend { try await loop.run($0) }
@@ -53,7 +54,7 @@ struct ScanLimitOptions: ParsableArguments, Sendable {
 /// Reads taps and prints them, with the end conditions that `scan` and `record` share.
 struct TapLoop {
     let output: Output
-    let readers: ReaderOptions
+    let readers: ReaderSelection
     let limit: ScanLimitOptions
     let site: PassSite?
     /// Whether what has contacts is told as well, as in a recording of what is there.

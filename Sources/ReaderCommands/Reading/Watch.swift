@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import ToolSupport
 
-struct Watch: ToolCommand {
+struct Watch: ToolCommand, ReaderCommand {
     static let configuration = CommandConfiguration(
         abstract: "Reports what happens to readers and cards, until it is interrupted.",
         discussion: """
@@ -20,11 +20,12 @@ struct Watch: ToolCommand {
     )
 
     @OptionGroup var output: OutputOptions
-    @OptionGroup var readers: ReaderOptions
+    @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
 
     func perform() async throws {
         // A recording waits for whoever reads, and loses no line to them.
-        try await output.withLines(isLive: readers.recordings == nil) { out in
+        try await output.withLines(isLive: readers.replayed == nil) { out in
             try await readers.withBackend { backend in
                 if readers.isChoice { _ = try await readers.present(of: backend) }
                 for await event in BatteryBackend(backend).events() where readers.matches(event) {

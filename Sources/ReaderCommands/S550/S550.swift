@@ -29,7 +29,7 @@ struct S550Commands: AsyncParsableCommand {
     )
 }
 
-extension ReaderOptions {
+extension ReaderSelection {
     /// Does some work with the reader that is meant.
     ///
     /// - Throws: ``ReaderError/Kind/readerUnavailable`` if there is none, ``ToolFailure`` if there are several.
@@ -63,16 +63,14 @@ extension ReaderOptions {
 }
 
 /// A command to a reader itself.
-protocol S550Command: ReportingCommand {
-    var reader: ReaderOptions { get }
-
+protocol S550Command: ReportingCommand, ReaderCommand {
     /// Does the work with the reader.
     func perform(_ control: ReaderControl, _ out: Output) async throws
 }
 
 extension S550Command {
     func perform(_ out: Output) async throws {
-        try await reader.withControl { try await perform($0, out) }
+        try await readers.withControl { try await perform($0, out) }
     }
 }
 

@@ -28,6 +28,7 @@ struct S550ConfigSave: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The file.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
 
@@ -61,6 +62,7 @@ struct S550ConfigDiff: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The file.") var file: String
 
     func perform(_ control: ReaderControl, _ out: Output) async throws {
@@ -88,6 +90,7 @@ struct S550ConfigRestore: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The file.") var file: String
     @Flag(help: "Write registers too with which the reader can be locked out, and of another firmware.") var yes = false
 

@@ -18,6 +18,7 @@ struct S550Info: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Option(help: ArgumentHelp("The identifier of the battery's state, BC otherwise.", valueName: "hex"))
     var batteryItem: HexArgument?
 

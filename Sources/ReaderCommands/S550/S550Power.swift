@@ -15,6 +15,7 @@ struct S550Reset: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Flag(help: "Restart the chip, not only the firmware.") var hard = false
 
     func perform(_ control: ReaderControl, _ out: Output) async throws {
@@ -36,6 +37,7 @@ struct S550Shutdown: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Flag(help: "Turn it off.") var yes = false
 
     func perform(_ control: ReaderControl, _ out: Output) async throws {

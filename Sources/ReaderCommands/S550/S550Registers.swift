@@ -30,6 +30,7 @@ struct S550RegisterRead: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "Addresses, such as 02D8.") var register: [ReaderRegister] = []
 
     func perform(_ control: ReaderControl, _ out: Output) async throws {
@@ -115,6 +116,7 @@ struct S550RegisterWrite: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The address, such as 02D8.") var register: ReaderRegister
     // Text, since whoever parses arguments repeats one that is malformed, and it may be a key.
     @Argument(help: "The value in hexadecimal.") var value: String?
@@ -172,6 +174,7 @@ struct S550Profile: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The new profile.") var profile: ReaderProfile?
     @Flag(help: "Set it although PC/SC loses the reader.") var yes = false
 

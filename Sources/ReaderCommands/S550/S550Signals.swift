@@ -11,6 +11,7 @@ struct S550Wink: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
 
     func perform(_ control: ReaderControl, _ out: Output) async throws {
         try await control.wink()
@@ -39,6 +40,7 @@ struct S550LED: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The colour, or 'automatic'.") var colour: String?
     @Option(parsing: .upToNextOption, help: "Patterns in place of a colour.") var pattern: [String] = []
 
@@ -104,6 +106,7 @@ struct S550Sound: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Option(help: ArgumentHelp("How long, 0 (silence) to 65535.", valueName: "ms")) var milliseconds = 100
     @Option(help: ArgumentHelp("Play a sound by the product's own data instead.", valueName: "hex"))
     var data: HexArgument?
@@ -145,6 +148,7 @@ struct S550Volume: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "0 (silent) to 5.") var volume: Int
     @Flag(help: "Keep it after a reset.") var keep = false
 
@@ -172,6 +176,7 @@ struct S550Theme: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The theme of what is common.") var common: UInt8
     @Argument(help: "The theme of cards.") var cards: UInt8
     @Argument(help: "The theme of barcodes.") var barcodes: UInt8
@@ -207,6 +212,7 @@ struct S550Sequence: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The number in hexadecimal digits, or the name.") var sequence: String
     @Flag(help: "Play a sequence of the antenna board (S550, S370), 0000 to FFFF.") var antenna = false
 

@@ -24,6 +24,7 @@ struct S550Verify: S550Command {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var reader: ReaderOptions
+    @OptionGroup(title: SmartReaderOptions.title) var smartReader: SmartReaderOptions
     @Argument(help: "The report.") var file: String
     @Flag(help: "Replace a file that is there.") var force = false
     @Flag(help: "Find out whether the reader can be turned off, without asking.") var shutdown = false
