@@ -23,7 +23,7 @@ struct MemberFactsTests {
 
     // MARK: The laws
 
-    @Test("Joining is commutative, associative and idempotent, to the byte", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test("Joining is commutative, associative and idempotent, to the byte", arguments: [UInt64](1...40).oneIn(4))
     func laws(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         for round in 0..<150 {
