@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ReaderKit
+import TestSupport
 import Testing
 
 @testable import ClubKit
