@@ -61,7 +61,7 @@ extension ThroughPCSCD {
                 #expect(kiosk.taps(way) == (0..<(counts[way] ?? 0)).map { ServedKiosk.uid(way, $0) }, "\(way)")
             }
             let all = counts.values.reduce(0, +)
-            // A leak would go on with every tap, of which there are hundreds. What is made once may be made late: a further
+            // A leak would go on with every tap, of which there are some 200. What is made once may be made late: a further
             // reader of the database, with two or three files, when several are first needed at the same moment.
             #expect(rested.descriptors <= max(before.descriptors, middle.descriptors) + 8)
             let growth = (
