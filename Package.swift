@@ -287,8 +287,8 @@ let package = Package(
 )
 
 // Tests need neither debug information, nor an index of what others wrote, nor a second look at the compiler's own work:
-// they take a quarter less time to compile. Whoever depends on this package builds none of them, so that the flags hinder
-// nobody.
+// a module of them takes a tenth to a fifth less time to compile. Whoever depends on this package builds none of them, so
+// that the flags hinder nobody.
 let testing: SwiftSetting = .unsafeFlags([
     "-gnone", "-index-ignore-system-modules", "-index-ignore-clang-modules", "-Xfrontend", "-disable-llvm-verify",
 ])

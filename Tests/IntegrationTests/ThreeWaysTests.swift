@@ -61,9 +61,9 @@ extension ThroughPCSCD {
                 #expect(kiosk.taps(way) == (0..<(counts[way] ?? 0)).map { ServedKiosk.uid(way, $0) }, "\(way)")
             }
             let all = counts.values.reduce(0, +)
-            // A leak would go on with every tap, of which there are some 200. What is made once may be made late: a further
-            // reader of the database, with two or three files, when several are first needed at the same moment.
-            #expect(rested.descriptors <= max(before.descriptors, middle.descriptors) + 8)
+            // What is made once is there by half of the time; a leak would go on. At rest nothing is just being opened. A
+            // further reader of the database, which has two files, is made when it is first needed, and that may be late.
+            #expect(rested.descriptors <= max(before.descriptors, middle.descriptors) + 4)
             let growth = (
                 first: middle.residentBytes - before.residentBytes, after.residentBytes - middle.residentBytes
             )
