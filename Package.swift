@@ -286,16 +286,6 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Tests need neither debug information, nor an index of what others wrote, nor a second look at the compiler's own work:
-// a module of them takes a tenth to a fifth less time to compile. Whoever depends on this package builds none of them, so
-// that the flags hinder nobody.
-let testing: SwiftSetting = .unsafeFlags([
-    "-gnone", "-index-ignore-system-modules", "-index-ignore-clang-modules", "-Xfrontend", "-disable-llvm-verify",
-])
-for target in package.targets where target.type == .test {
-    target.swiftSettings = (target.swiftSettings ?? []) + [testing]
-}
-
 // The fuzzer's program has its main function in libFuzzer, so nothing else can be built with it there.
 if Context.environment["CLUBKIT_FUZZ"] != nil {
     package.targets.append(.executableTarget(name: "Fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/Driver"))

@@ -26,8 +26,8 @@ struct KioskScriptTests {
         }
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let script = here.deletingLastPathComponent().appendingPathComponent("Scripts/kiosk")
-        try write("bin/swift", "exit 0")
         try write("Scripts/setup", "exit 0")
+        try write("Scripts/build", "exit 0")
         try write(".build/debug/readerctl", readerctl)
         try write(".build/debug/clubctl", #"echo "$@""#)
         try write(".build/release/readerctl", readerctl)
@@ -37,7 +37,6 @@ struct KioskScriptTests {
         let process = Process()
         process.executableURL = copy
         process.arguments = arguments
-        process.environment = ["PATH": folder.appendingPathComponent("bin").path + ":/usr/bin:/bin"]
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
