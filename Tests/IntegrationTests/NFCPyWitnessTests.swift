@@ -4,30 +4,13 @@ import ReaderKitTesting
 import TestSupport
 import Testing
 
-/// Where nfcpy is.
-enum NFCPy {
-    /// A Python that has nfcpy: the one that Scripts/setup made, or the system's.
-    static let python: String? = {
-        let root = Fixtures.path + "/.."
-        return ["\(root)/.build/nfcpy/bin/python3", "/usr/bin/python3", "/usr/local/bin/python3"].first { path in
-            guard FileManager.default.isExecutableFile(atPath: path) else { return false }
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: path)
-            process.arguments = ["-c", "import nfc, ndef"]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            guard (try? process.start()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
-        }
-    }()
-}
+private let nfcpy = PythonWitness(modules: "nfc, ndef")
 
 /// nfcpy, a PN532 driver and tag reader that shares no code with libnfc, reads and writes our simulated cards on the same
 /// terminal. It wants more of the chip: extended frames, another speed, power down, and ISO/IEC 14443-4 in its own hands.
 @Suite(
     .serialized,
-    .enabled(if: NFCPy.python != nil, "nfcpy is not installed: run Scripts/setup --tests"),
+    .enabled(if: nfcpy != nil, "nfcpy is not installed: run Scripts/setup --tests"),
     .timeLimit(.minutes(10))
 )
 struct NFCPyWitnessTests {
@@ -64,7 +47,7 @@ struct NFCPyWitnessTests {
     private func run(_ card: any SimulatedCard, writing link: String? = nil) async throws -> [String] {
         let board = try PN532Terminal()
         board.insert(card)
-        let program = WitnessProgram(path: try #require(NFCPy.python))
+        let program = WitnessProgram(path: try #require(nfcpy).path)
         let arguments = ["-c", Self.script, try #require(board.path)] + (link.map { [$0] } ?? [])
         let outcome = try await program.run(arguments, with: board)
         #expect(outcome.status == 0, "\(outcome.messages)")

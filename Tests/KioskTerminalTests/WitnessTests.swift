@@ -6,7 +6,7 @@ import Testing
 @testable import KioskTerminal
 
 /// PyPI's `pyte`, a terminal, and `wcwidth`.
-private let witness = PythonWitness(folder: "pyte", modules: "pyte, wcwidth")
+private let witness = PythonWitness(modules: "pyte, wcwidth")
 
 @Suite(.enabled(if: witness != nil, "pyte and wcwidth are not installed: run Scripts/setup --tests"))
 struct WitnessTests {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// PyPI's `hypercorn`, which offers HTTP/2.
-private let hypercorn = PythonWitness(folder: "hypercorn", modules: "hypercorn")
+private let hypercorn = PythonWitness(modules: "hypercorn")
 
 /// A server in Python, which ends with this.
 final class PythonServer: Sendable {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// PyPI's `flask-ripozo`, which makes Siren of its own accord.
-private let ripozo = PythonWitness(folder: "ripozo", modules: "flask_ripozo")
+private let ripozo = PythonWitness(modules: "flask_ripozo")
 
 @Suite(.enabled(if: ripozo != nil, "flask-ripozo is not installed: run Scripts/setup --tests"))
 struct MembersTests {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Debian's `python3-flask`, which serves the shop.
-private let flask = PythonWitness(folder: "flask", modules: "flask")
+private let flask = PythonWitness(modules: "flask")
 
 /// A shop that Flask serves, from its manifest to what it was sent: each case over HTTP, then with the exchanges that were
 /// recorded meanwhile.

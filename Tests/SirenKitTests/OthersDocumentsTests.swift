@@ -5,7 +5,7 @@ import Testing
 @testable import SirenKit
 
 /// PyPI's `ripozo` and `pysiren`, which make Siren documents.
-private let witness = PythonWitness(folder: "ripozo", modules: "ripozo, pysiren")
+private let witness = PythonWitness(modules: "ripozo, pysiren")
 
 /// Documents that libraries of others make, and beside them an account of what they were told to make.
 @Suite(.enabled(if: witness != nil, "ripozo is not installed: run Scripts/setup --tests")) struct OthersDocumentsTests {

@@ -5,7 +5,7 @@ import Testing
 @testable import SirenKit
 
 /// PyPI's `jsonschema`, which validates documents against the published schema.
-private let witness = PythonWitness(folder: "jsonschema", modules: "jsonschema")
+private let witness = PythonWitness(modules: "jsonschema")
 
 @Suite(.enabled(if: witness != nil, "jsonschema is not installed: run Scripts/setup --tests"))
 struct SchemaWitnessTests {

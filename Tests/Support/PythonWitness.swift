@@ -1,16 +1,14 @@
 import Foundation
 
-/// Python with packages of others from PyPI, which Scripts/setup installs into a folder of their own.
+/// Python with packages of others: Debian's, or those from PyPI that Scripts/setup installs.
 package struct PythonWitness: Sendable {
     /// Where Python is.
     package let path: String
 
-    /// The one that Scripts/setup made, or another of the machine that has the modules; `nil` if there is none.
-    package init?(folder: String, modules: String) {
-        let places = [
-            "\(Fixtures.directory)/../.build/\(folder)/bin/python3", "/usr/bin/python3", "/usr/local/bin/python3",
-        ]
-        let found = places.first { path in
+    /// The first that has the modules, the system's before the one that Scripts/setup made; `nil` if there is none.
+    package init?(modules: String) {
+        let own = "\(Fixtures.directory)/../.build/witnesses/bin/python3"
+        let found = ["/usr/bin/python3", "/usr/local/bin/python3", own].first { path in
             FileManager.default.isExecutableFile(atPath: path)
                 && (try? PythonWitness(path: path).ask("import \(modules)", "")) != nil
         }

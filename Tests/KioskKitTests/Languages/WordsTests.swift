@@ -148,53 +148,30 @@ struct WordsTests {
 }
 
 /// Babel, a library of others for CLDR's rules.
+private let babel = PythonWitness(modules: "babel")
+
 @Suite(
     "Plural forms",
-    .enabled(if: Babel.python != nil, "babel is not installed: run Scripts/setup --tests"),
+    .enabled(if: babel != nil, "babel is not installed: run Scripts/setup --tests"),
     .timeLimit(.minutes(2))
 )
 struct PluralWitnessTests {
     @Test("Babel has the same plural category for each number")
-    func babel() throws {
+    func pluralForms() throws {
         let numbers = Array(0...200) + [1_000_000]
         let script = """
-            import sys, babel
-            for name in sys.argv[2:]:
-                form = babel.Locale.parse(name, sep="-").plural_form
-                print(*[form(int(number)) for number in sys.argv[1].split(",")])
+            import babel, json, sys
+            question = json.load(sys.stdin)
+            forms = [babel.Locale.parse(name, sep="-").plural_form for name in question["names"]]
+            print(json.dumps([[form(int(number)) for number in question["numbers"]] for form in forms]))
             """
-        let text = numbers.map { String($0) }.joined(separator: ",")
-        let output = try #require(Babel.run(["-c", script, text] + Language.allCases.map(\.rawValue)))
-        let found = output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        let question = ["numbers": numbers.map(String.init), "names": Language.allCases.map(\.rawValue)]
+        let found = try JSONDecoder().decode([[String]].self, from: try #require(babel).ask(script, question))
         let ours = Language.allCases.map { language in numbers.map { language.pluralCategory(of: $0).rawValue } }
         #expect(found == ours)
         for language in Language.allCases {
             #expect(Set(numbers.map(language.pluralCategory)) == Set(language.pluralCategories), "\(language)")
         }
         #expect(Language.arabic.pluralCategory(of: .min) == .few && Language.english.pluralCategory(of: -1) == .one)
-    }
-}
-
-/// Where babel is.
-private enum Babel {
-    /// A Python that has babel: the one that Scripts/setup made, or the system's.
-    static let python: String? = ["\(Fixtures.directory)/../.build/babel/bin/python3", "/usr/bin/python3"].first {
-        FileManager.default.isExecutableFile(atPath: $0) && run($0, ["-c", "import babel"]) != nil
-    }
-
-    static func run(_ arguments: [String]) -> String? { python.flatMap { run($0, arguments) } }
-
-    /// What the program prints; `nil` if it fails.
-    private static func run(_ path: String, _ arguments: [String]) -> String? {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.start()) != nil else { return nil }
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return process.terminationStatus == 0 ? String(decoding: output, as: UTF8.self) : nil
     }
 }

@@ -11,7 +11,7 @@ import Testing
 /// installs.
 private enum Axe {
     static let script: String? = {
-        let folder = Fixtures.directory + "/../.build/axe/lib"
+        let folder = Fixtures.directory + "/../.build/witnesses/lib"
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return versions.lazy.compactMap { version in
             try? String(
