@@ -247,6 +247,23 @@ struct LogDamage: Sendable, CustomStringConvertible {
         #expect(previous >= whole.count - 1, "\(sample.name) cut near its end: \(previous)")
     }
 
+    /// Where it is known how long an answer is, no beginning of it is one, and no refusal.
+    @Test(arguments: [
+        ("READ", "3004", "0103a00c340315d101115504636c7562"), ("FAST_READ", "3a0405", "0103a00c340315d1"),
+        ("GET_VERSION", "60", "0004040201000f03"), ("READ_CNT", "3902", "010000"),
+        ("READ_SIG", "3c00", "67b1750bcceb1174f9a33bf20e0226551a6366939b31f949848c3c087350fa90"),
+        ("Polling", "0600ffff0100", "1401012e4ce445055b87100b4b42848500000003"),
+    ])
+    func endsWithinAnAnswer(name: String, command: String, answer: String) throws {
+        let lines = "[nfc.clf] found 106A sdd_res=045A2B3A9C3980\n[nfc.tag.tt2] >> \(command)\n[nfc.tag.tt2] << "
+        for digits in 1...answer.count {
+            let text = Array((lines + answer.prefix(digits)).utf8)
+            let said = LogSample.said(try CaptureConversion(text, format: .nfcpy).capture)
+            #expect(said.count == 1 && said[0].hasPrefix(">" + command.uppercased()))
+            #expect(said.first?.contains("!") == (digits < answer.count), "\(name), \(digits): \(said)")
+        }
+    }
+
     /// Each byte of an answer that a line shows stands in the capture, or the line is named.
     private func expectEachLine(
         of text: [UInt8],

@@ -325,6 +325,21 @@ extension LogBytes {
         return unclear
     }
 
+    /// How many bytes the answer to a frame has, where the command or the first byte says so.
+    private static func length(of answer: [UInt8], to frame: [UInt8]) -> Int? {
+        switch (frame.first, frame.count) {
+        // NFC Forum Type 2, NTAG21x and MIFARE: READ, FAST_READ, GET_VERSION, READ_SIG, READ_CNT.
+        case (0x30, 2): 16
+        case (0x3A, 3): 4 * max(1, Int(frame[2]) - Int(frame[1]) + 1)
+        case (0x60, 1): 8
+        case (0x3C, 2): 32
+        case (0x39, 2): 3
+        // JIS X 6319-4: the first byte is the length.
+        case (let first?, let count) where Int(first) == count: answer.first.map(Int.init)
+        default: nil
+        }
+    }
+
     /// Looks whether they can be the whole answer to a command.
     fileprivate mutating func check(for command: LogBytes) {
         guard damage == nil else { return }
@@ -333,10 +348,9 @@ extension LogBytes {
             return
         }
         guard command.carrier == .apdu, !bytes.isEmpty else {
-            // A frame has no end of its own. What reads has sixteen bytes; what looks as an APDU has a status word.
-            let isRead = command.bytes.first == 0x30 && command.bytes.count == 2 && (3..<16).contains(bytes.count)
-            let isAPDU = (try? APDULayout(command.bytes)) != nil
-            if isCut, command.carrier == .frame, isRead || isAPDU {
+            // A frame has no end of its own. What looks as an APDU has a status word.
+            let isShort = Self.length(of: bytes, to: command.bytes).map { bytes.count < $0 }
+            if isCut, command.carrier == .frame, isShort ?? ((try? APDULayout(command.bytes)) != nil) {
                 damage = error(.wrongLength, "the log ends within the answer")
             }
             return
