@@ -135,7 +135,7 @@ struct CircularDamageTests {
         let sound = try await Self.sound.value
         let places = inner(kind, sound)
         try #require(!places.isEmpty)
-        for place in places {
+        for place in places.oneIn(2) {
             var bytes = sound
             // The last child of the page is its first one again, and the middle one the page itself.
             let count = Int(bytes[place + 3]) << 8 | Int(bytes[place + 4])
