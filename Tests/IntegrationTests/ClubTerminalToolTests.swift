@@ -37,7 +37,7 @@ struct ClubTerminalToolTests {
     /// A bar while it works, and none with `NO_COLOR`.
     @Test func progressBars() async throws {
         var csv = "userId,username\n"
-        for number in 0..<6000 { csv += "M-\(number),Member \(number)\n" }
+        for number in 0..<10_000 { csv += "M-\(number),Member \(number)\n" }
         let file = try club.scratch.write(csv, to: "many.csv")
         let shown = try tool(["import", file, "--dry-run"], environment: ["NO_COLOR": ""])
         #expect(await shown.finish() == 0)
@@ -46,6 +46,6 @@ struct ClubTerminalToolTests {
         let plain = try tool(["import", file, "--dry-run"], environment: ["NO_COLOR": "1"])
         #expect(await plain.finish() == 0)
         #expect(!plain.screen.contains("Checking  "))
-        #expect(plain.screen.contains("new members  6 000"))
+        #expect(plain.screen.contains("new members  10 000"))
     }
 }
