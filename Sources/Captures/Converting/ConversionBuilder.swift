@@ -330,7 +330,7 @@ extension LogBytes {
         switch (frame.first, frame.count) {
         // NFC Forum Type 2, NTAG21x and MIFARE: READ, FAST_READ, GET_VERSION, READ_SIG, READ_CNT.
         case (0x30, 2): 16
-        case (0x3A, 3): 4 * max(1, Int(frame[2]) - Int(frame[1]) + 1)
+        case (0x3A, 3) where frame[1] <= frame[2]: 4 * (Int(frame[2] - frame[1]) + 1)
         case (0x60, 1): 8
         case (0x3C, 2): 32
         case (0x39, 2): 3
@@ -348,9 +348,9 @@ extension LogBytes {
             return
         }
         guard command.carrier == .apdu, !bytes.isEmpty else {
-            // A frame has no end of its own. What looks as an APDU has a status word.
+            // A frame has no end of its own, but for an incomplete byte. What looks as an APDU has a status word.
             let isShort = Self.length(of: bytes, to: command.bytes).map { bytes.count < $0 }
-            if isCut, command.carrier == .frame, isShort ?? ((try? APDULayout(command.bytes)) != nil) {
+            if isCut, bits == 8, command.carrier == .frame, isShort ?? ((try? APDULayout(command.bytes)) != nil) {
                 damage = error(.wrongLength, "the log ends within the answer")
             }
             return
