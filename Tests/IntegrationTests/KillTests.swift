@@ -115,7 +115,8 @@ struct KillTests {
                 #expect(acknowledged.allSatisfy { ledger[$0] == 1 }, "round \(round)")
                 #expect(ledger.values.allSatisfy { $0 == 1 }, "round \(round)")
             }
-            try await run(replay(database, seed: 1))
+            // The machine may be busier, or less busy, by now.
+            duration = try await run(replay(database, seed: 1))
             #expect(try await members(database) == expected, "round \(round)")
         }
         #expect(killed > 0)

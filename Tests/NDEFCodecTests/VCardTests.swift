@@ -225,7 +225,8 @@ import TestSupport
             let card = try? VCard(decoding: input, mode: .lenient)
             #expect(card != nil)
             _ = card?.nameComponents
-            #expect(clock.now - start < .seconds(5))
+            // It takes about a second; by the square of its length it would take minutes.
+            #expect(clock.now - start < .seconds(60))
         }
     }
 }

@@ -55,9 +55,10 @@ final class PluggableTerminal: Sendable {
         try? FileManager.default.destinationOfSymbolicLink(atPath: link)
     }
 
-    /// The link appears whole, also where an old one is replaced.
+    /// The link appears whole, also where an old one is replaced. Its name before that fits no pattern, as udev's do not.
     private static func place(_ link: String, to path: String) throws(ReaderError) {
-        let temporary = link + ".\(getpid()).new"
+        let url = URL(fileURLWithPath: link)
+        let temporary = url.deletingLastPathComponent().path + "/.\(url.lastPathComponent).\(getpid())"
         Glibc.unlink(temporary)
         let isFree = target(of: link) != nil || access(link, F_OK) != 0
         guard isFree, symlink(path, temporary) == 0, rename(temporary, link) == 0 else {
