@@ -165,7 +165,7 @@ import Testing
     @Test(arguments: slowPatterns) func patternsEndInTime(_ pattern: String) {
         let start = ContinuousClock.now
         _ = Self.field(.text, ["pattern": .string(pattern)]).problem(with: .text(String(repeating: "a", count: 5000)))
-        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(ContinuousClock.now - start < .seconds(60))
     }
 
     /// Patterns with what takes long to search, and longer ones than are checked: the server has to say it.
