@@ -1,5 +1,6 @@
 @testable import Diagnosis
 import Foundation
+import TestSupport
 
 /// A folder with the files of a machine, made for one test.
 final class MachineTree {
@@ -72,7 +73,8 @@ final class MachineTree {
 
     /// A program that prints a text.
     func program(_ name: String, printing text: String, exit code: Int = 0) throws {
-        try write("/usr/bin/" + name, "#!/bin/sh\ncat <<'END'\n\(text)\nEND\nexit \(code)\n", mode: 0o755)
+        try folder("/usr/bin")
+        try writeProgram("#!/bin/sh\ncat <<'END'\n\(text)\nEND\nexit \(code)\n", to: root + "/usr/bin/" + name)
     }
 
     // MARK: - Parts of a machine

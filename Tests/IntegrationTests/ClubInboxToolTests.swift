@@ -14,11 +14,10 @@ struct ClubInboxToolTests {
     @Test("Dead letters are listed, replayed by a kiosk that runs, and pruned")
     func deadLetters() async throws {
         let paper = club.scratch.file("paper")
-        let program = try club.scratch.write(
+        let program = try club.scratch.program(
             "#!/bin/sh\ntest -e '\(paper)' || { echo 'out of paper' >&2; exit 1; }\n",
             to: "print"
         )
-        chmod(program, 0o700)
         let kiosk = try await MessageKiosk(club, ["--on", "print=\(program)"])
         let payload = #"{"messageId":"voucher-1","name":"Anna"}"#
         #expect(try await kiosk.route("--type", "print", "--payload", payload).status == 1)
@@ -56,11 +55,10 @@ struct ClubInboxToolTests {
     @Test("Closing lets the message end that is being processed, and leaves the others pending")
     func closing() async throws {
         let (begun, go) = (club.scratch.file("begun"), club.scratch.file("go"))
-        let program = try club.scratch.write(
+        let program = try club.scratch.program(
             "#!/bin/sh\ntouch '\(begun)'; while ! test -e '\(go)'; do sleep 0.05; done\n",
             to: "wait"
         )
-        chmod(program, 0o700)
         let text = (1...3).map { "{\"messageType\":\"wait\",\"messageId\":\"\($0)\"}\n" }.joined()
         let put = try await Tool.clubctl.run(
             ["route", "-", "--json", "--database", club.database],
@@ -89,11 +87,10 @@ struct ClubInboxToolTests {
     @Test("A message that was being processed when the kiosk was killed comes again")
     func killed() async throws {
         let begun = club.scratch.file("begun")
-        let program = try club.scratch.write(
+        let program = try club.scratch.program(
             "#!/bin/sh\ntest -e '\(begun)' && exit 0\ntouch '\(begun)'; exec sleep 30\n",
             to: "wait"
         )
-        chmod(program, 0o700)
         _ = try await club.json("route", "--type", "wait", "--payload", #"{"messageId":"1"}"#)
         let kiosk = try await MessageKiosk(club, ["--on", "wait=\(program)", "--message-timeout", "600"])
         try await until("it has begun") { FileManager.default.fileExists(atPath: begun) }

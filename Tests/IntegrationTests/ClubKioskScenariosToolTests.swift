@@ -159,11 +159,10 @@ struct ClubKioskScenariosToolTests {
     @Test("Messages of cards go to a program that was asked for, and nowhere else")
     func cardMessages() async throws {
         let log = scratch.file("log")
-        let program = try scratch.write(
+        let program = try scratch.program(
             "#!/bin/sh\nread -r line; echo \"$CLUBKIT_MESSAGE_TYPE $CLUBKIT_MESSAGE_SOURCE $line\" >>'\(log)'\n",
             to: "hello"
         )
-        chmod(program, 0o700)
         func run(_ name: String, _ options: [String]) async throws -> Tool.Outcome {
             let fixed = [
                 "kiosk", "--replay", Fixtures.path + "/scenarios/card-message.capture", "--once", "--json",

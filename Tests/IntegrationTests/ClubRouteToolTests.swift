@@ -45,9 +45,7 @@ struct ClubRouteToolTests {
     }
 
     private func program(_ name: String, _ script: String) throws -> String {
-        let path = try club.scratch.write("#!/bin/sh\n" + script + "\n", to: name)
-        chmod(path, 0o700)
-        return path
+        try club.scratch.program("#!/bin/sh\n" + script + "\n", to: name)
     }
 
     private func outcome(_ outcome: Tool.Outcome) -> String? { outcome.objects.first?["outcome"] as? String }

@@ -190,8 +190,9 @@ struct ConfigToolTests {
             // The tool itself may be in a folder of root's alone.
             let program = scratch.file("clubctl")
             if !FileManager.default.fileExists(atPath: program) {
-                try FileManager.default.copyItem(atPath: Tool.clubctl.path, toPath: program)
-                chmod(program, 0o755)
+                try writeProgram(to: program) {
+                    try FileManager.default.copyItem(atPath: Tool.clubctl.path, toPath: program)
+                }
             }
             let tool = try RunningTool(
                 program: "/usr/bin/setpriv",

@@ -21,8 +21,7 @@ struct KioskScriptTests {
         func write(_ name: String, _ body: String) throws {
             let file = folder.appendingPathComponent(name)
             try files.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try Data("#!/bin/sh\n\(body)\n".utf8).write(to: file)
-            try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+            try writeProgram("#!/bin/sh\n\(body)\n", to: file.path)
         }
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let script = here.deletingLastPathComponent().appendingPathComponent("Scripts/kiosk")
@@ -33,7 +32,7 @@ struct KioskScriptTests {
         try write(".build/release/readerctl", readerctl)
         try write(".build/release/clubctl", #"echo optimised "$@""#)
         let copy = folder.appendingPathComponent("Scripts/kiosk")
-        try files.copyItem(at: script, to: copy)
+        try writeProgram(try String(contentsOf: script, encoding: .utf8), to: copy.path)
         let process = Process()
         process.executableURL = copy
         process.arguments = arguments

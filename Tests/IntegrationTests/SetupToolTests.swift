@@ -36,7 +36,7 @@ struct SetupToolTests {
             fi
             """
         try FileManager.default.createDirectory(atPath: scratch.file("bin"), withIntermediateDirectories: true)
-        chmod(try scratch.write(script, to: "bin/systemctl"), 0o755)
+        _ = try scratch.program(script, to: "bin/systemctl")
         let arguments = ["--config", path, "--database", club.database, "--card-timeout", "\(timeout)"]
         return try TerminalTool(
             .clubctl,
@@ -66,7 +66,8 @@ struct SetupToolTests {
     @Test("Each question is answered wrongly once, and then rightly")
     func wholeInterview() async throws {
         let line = try SmartReaderTerminal(link: scratch.file("line"))
-        let tool = try setup(timeout: 3)
+        // Long enough for a busy machine to hold a card there.
+        let tool = try setup(timeout: 15)
         await tool.expect("1 of 5")
         tool.type("\n")
         await tool.expect("A club needs a name.")
@@ -82,7 +83,7 @@ struct SetupToolTests {
 
         await tool.expect("3 of 5")
         tool.type("Anna\n")
-        await tool.expect("No card was read within 3 s")
+        await tool.expect("No card was read within 15 s")
         tool.type("Anna\n")
         await tool.expect("Hold the card")
         try await until("the line is open") { line.isOpenedByProgram }

@@ -30,7 +30,7 @@ import Testing
         process.arguments = ["swiftc", "-typecheck", "-swift-version", "6"] + sources + [file.path]
         let pipe = Pipe()
         process.standardError = pipe
-        try process.run()
+        try process.start()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))

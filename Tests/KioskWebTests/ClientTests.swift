@@ -30,7 +30,7 @@ struct ClientTests {
         try FileManager.default.removeItem(at: file)
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.start()
         return (
             process,
             {
@@ -64,6 +64,8 @@ struct ClientTests {
         server.publish(Self.visit("王小明", 3))
         try await until("the visits") { text().hasSuffix("3\n") || !process.isRunning }
         #expect(text() == "Ann 1\nU7 7\n王小明 3\n")
+        process.terminate()
+        try await until("it ends") { !process.isRunning }
         await server.stop()
     }
 
@@ -73,8 +75,7 @@ struct ClientTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let browser = folder + "/chromium"
-        try Data("#!/bin/sh\necho opened \"$@\"\n".utf8).write(to: URL(fileURLWithPath: browser))
-        chmod(browser, 0o755)
+        try writeProgram("#!/bin/sh\necho opened \"$@\"\n", to: browser)
         let first = await KioskServer(KioskModel())
         let port = try await first.start(host: "127.0.0.1", port: 0)
         await first.stop()

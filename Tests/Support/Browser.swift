@@ -83,10 +83,9 @@ package final class Browser {
     private func close() async {
         // A test whose time is over is cancelled; its browser has to end nevertheless.
         await Task { try? await self.command("DELETE", "") }.value
-        // The driver leads a group, in which its browser is. A process that Foundation starts from a thread of Dispatch has
-        // its mask, which holds back gentler signals.
+        // The driver leads a group, in which its browser is.
         kill(-process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
+        for _ in 0..<10_000 where process.isRunning { usleep(1000) }
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -199,6 +199,12 @@ final class ScratchFolder: Sendable {
         try text.write(toFile: file(name), atomically: true, encoding: .utf8)
         return file(name)
     }
+
+    /// Writes a script that can be run.
+    func program(_ script: String, to name: String) throws -> String {
+        try writeProgram(script, to: file(name))
+        return file(name)
+    }
 }
 
 /// The files that come with the package.

@@ -1,6 +1,7 @@
 import ClubKit
 import Diagnosis
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KioskKit
@@ -216,10 +217,7 @@ struct KioskFileTests {
         func unit(_ properties: String) throws {
             let script =
                 "#!/bin/sh\ncat <<END\nExecStart={ argv[]=/usr/bin/clubctl kiosk --config /etc/kiosk.conf ; }\n"
-            try Data((script + properties + "\nEND\n").utf8).write(
-                to: URL(fileURLWithPath: root + "/usr/bin/systemctl")
-            )
-            chmod(root + "/usr/bin/systemctl", 0o755)
+            try writeProgram(script + properties + "\nEND\n", to: root + "/usr/bin/systemctl")
         }
         let full = """
             database: /srv/club.sqlite
