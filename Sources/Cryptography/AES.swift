@@ -128,6 +128,8 @@ package enum AES {
             _ data: [UInt8],
             encrypts: Bool
         ) throws(CryptographyError) -> Owned {
+            // libcrypto reads as many bytes of a key as it wants.
+            guard key.count == 32, !nonce.isEmpty else { throw CryptographyError(attempting: attempt) }
             let context = try Owned(EVP_CIPHER_CTX_new(), attempting: attempt, free: EVP_CIPHER_CTX_free)
             let pointer = context.pointer
             let isEncrypting: Int32 = encrypts ? 1 : 0
@@ -138,7 +140,7 @@ package enum AES {
                     && EVP_CipherInit_ex2(pointer, nil, key.baseAddress, nonce, isEncrypting, nil) == 1
                     && (data.isEmpty || EVP_CipherUpdate(pointer, nil, &none, data, Int32(data.count)) == 1)
             }
-            guard key.count == 32, !nonce.isEmpty, isSet else { throw CryptographyError(attempting: attempt) }
+            guard isSet else { throw CryptographyError(attempting: attempt) }
             return context
         }
 

@@ -110,7 +110,7 @@ struct Parameters: ~Copyable {
         case secret(SecretBytes)
         case integer(UInt64)
         /// A whole number, its most significant byte first.
-        case number([UInt8])
+        case number(SecretBytes)
     }
 
     private var list: [OSSL_PARAM] = []
@@ -131,11 +131,12 @@ struct Parameters: ~Copyable {
             case .integer(let integer):
                 let number = keep([integer]).baseAddress?.assumingMemoryBound(to: UInt64.self)
                 list.append(OSSL_PARAM_construct_uint64(key, number))
-            case .number(let bytes):
+            case .number(let number):
                 // libcrypto takes it in the order of the machine, whose least significant byte comes first.
-                let number = keep(Array(bytes.reversed()))
-                let start = number.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                list.append(OSSL_PARAM_construct_BN(key, start, bytes.count))
+                let kept = number.withBytes { keep($0) }.assumingMemoryBound(to: UInt8.self)
+                var bytes = UnsafeMutableBufferPointer(rebasing: kept.prefix(number.count))
+                bytes.reverse()
+                list.append(OSSL_PARAM_construct_BN(key, bytes.baseAddress, number.count))
             }
         }
         list.append(OSSL_PARAM_construct_end())

@@ -111,7 +111,7 @@ package enum P256 {
             else { throw CryptographyError(attempting: attempt) }
             let values = Parameters([
                 (OSSL_PKEY_PARAM_GROUP_NAME, .text(EllipticCurve.p256.rawValue)),
-                (OSSL_PKEY_PARAM_PUB_KEY, .bytes(encoded)), (OSSL_PKEY_PARAM_PRIV_KEY, .number(Array(bytes))),
+                (OSSL_PKEY_PARAM_PUB_KEY, .bytes(encoded)), (OSSL_PKEY_PARAM_PRIV_KEY, .number(SecretBytes(bytes))),
             ])
             try self.init(EVPKey("EC", values, selection: EVPKey.pair))
         }

@@ -10,18 +10,36 @@ struct PEM {
     ///
     /// - Throws: ``CryptographyError`` if there is none, or one with a passphrase, for which nobody is asked.
     init(_ text: String, where isLabel: (String) -> Bool) throws(CryptographyError) {
-        let attempt = "read PEM"
-        // The library wants each line to begin where it begins, and to end as lines do here.
-        let lines = text.split(whereSeparator: \.isNewline).map { $0.drop { $0.isWhitespace || $0 == "\u{FEFF}" } }
-        let bytes = SecretBytes(lines.joined(separator: "\n").utf8)
-        self = try bytes.withBytes { bytes throws(CryptographyError) in
+        guard let block = try Self.blocks(text, atMost: 1, where: isLabel).first else {
+            throw CryptographyError(attempting: Self.attempt)
+        }
+        self = block
+    }
+
+    private static let attempt = "read PEM"
+
+    /// The blocks of a text with such labels, up to the first that cannot be read.
+    fileprivate static func blocks(
+        _ text: String,
+        atMost count: Int = .max,
+        where isLabel: (String) -> Bool
+    ) throws(CryptographyError) -> [PEM] {
+        let bytes = SecretBytes(lines(text).joined(separator: "\n").utf8)
+        return try bytes.withBytes { bytes throws(CryptographyError) in
             guard let length = Int32(exactly: bytes.count) else { throw CryptographyError(attempting: attempt) }
             let file = try Owned(BIO_new_mem_buf(bytes.baseAddress, length), attempting: attempt) { BIO_free($0) }
-            while let block = try Self.next(file) {
-                if isLabel(block.label) { return block }
+            var blocks: [PEM] = []
+            while blocks.count < count, let block = try next(file) {
+                if isLabel(block.label) { blocks.append(block) }
             }
-            throw CryptographyError(attempting: attempt)
+            return blocks
         }
+    }
+
+    /// The library wants each line to begin where it begins, and to end as lines do here.
+    fileprivate static func lines(_ text: String) -> [Substring] {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .map { $0.drop { $0.isWhitespace || $0 == "\u{FEFF}" } }
     }
 
     private init(label: String, der: SecretBytes) {
@@ -70,9 +88,14 @@ struct PEM {
 
 /// A file of certificates that are trusted.
 package enum CertificateFile {
-    /// Whether a text has certificates (X.509) in PEM, and each of its blocks can be read.
-    package static func isValid(_ text: String) -> Bool {
-        (try? PEM(text) { label in label == "CERTIFICATE" }.isCertificate) == true
+    /// The certificates (X.509) of a text in PEM, without the text around them, as others read them too; `nil` if there are
+    /// none, or one cannot be read.
+    package static func certificates(of text: String) -> String? {
+        let begun = PEM.lines(text).count { $0.hasPrefix("-----BEGIN CERTIFICATE-----") }
+        guard let blocks = try? PEM.blocks(text, where: { $0 == "CERTIFICATE" }), !blocks.isEmpty,
+            blocks.count == begun, blocks.allSatisfy(\.isCertificate)
+        else { return nil }
+        return blocks.map { PEM.text("CERTIFICATE", $0.body(after: [])) + "\n" }.joined()
     }
 }
 
@@ -83,7 +106,7 @@ extension PEM {
             let certificate = d2i_X509(nil, &next, bytes.count)
             defer { X509_free(certificate) }
             ERR_clear_error()
-            return certificate != nil
+            return certificate != nil && next == bytes.baseAddress.map { $0 + bytes.count }
         }
     }
 }

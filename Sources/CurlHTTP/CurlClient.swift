@@ -122,7 +122,8 @@ package struct CurlOptions: Sendable {
 /// Carries requests over HTTP/1.1, and HTTP/2 where the server offers it, with connections of its own: libcurl's multi
 /// interface on a thread of its own, which ends with the client.
 ///
-/// It follows no redirects, repeats nothing, keeps no cookies, and takes nothing from the environment.
+/// It follows no redirects, repeats nothing, keeps no cookies, and takes nothing from the environment, besides `SSLKEYLOGFILE`,
+/// into which libcurl writes the keys of connections for whoever looks for a fault.
 package final class CurlClient: Sendable {
     private let loop: CurlLoop
 

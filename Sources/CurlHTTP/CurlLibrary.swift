@@ -31,11 +31,19 @@ struct CurlLibrary: @unchecked Sendable {
     private init() throws(CurlError) {
         // It stays loaded: it has threads of its own.
         guard let library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL) else {
-            throw CurlError(.unavailable, dlerror().map { String(cString: $0) } ?? "there is no libcurl")
+            let reason = dlerror().map { String(cString: $0) } ?? "there is no libcurl"
+            throw CurlError(.unavailable, "\(reason). Install libcurl (libcurl4)")
         }
         func function<Function>(_ name: String) throws(CurlError) -> Function {
             guard let symbol = dlsym(library, name) else { throw CurlError(.unavailable, "libcurl has no \(name)") }
             return unsafeBitCast(symbol, to: Function.self)
+        }
+        let version: @convention(c) (CURLversion) -> UnsafeMutablePointer<curl_version_info_data>? = try function(
+            "curl_version_info"
+        )
+        // 7.88, which has all that is asked for.
+        guard let found = version(CURLVERSION_FIRST)?.pointee, found.version_num >= 0x07_58_00 else {
+            throw CurlError(.unavailable, "libcurl is older than 7.88. Install a newer one")
         }
         makeEasy = try function("curl_easy_init")
         cleanEasy = try function("curl_easy_cleanup")

@@ -62,7 +62,8 @@ final class CurlLoop: @unchecked Sendable {
             }
             // A millisecond more, so that a limit has passed when the wait ends.
             let pause = Int32((next - now) / .milliseconds(1)) + 1
-            _ = library.poll(multi, nil, 0, pause, nil)
+            // Where it cannot wait, for want of memory, it does not spin.
+            if library.poll(multi, nil, 0, pause, nil) != CURLM_OK { usleep(10_000) }
         }
     }
 

@@ -4,7 +4,9 @@ import Foundation
 
 /// One request under way.
 ///
-/// `@unchecked Sendable`: once it was handed to the loop everything of it is touched on the loop's thread alone.
+/// `@unchecked Sendable`: once it was handed to the loop everything of it is touched on the loop's thread alone. A task that was
+/// cancelled beforehand hands it over to be cancelled first: of that nothing is touched but ``isCancelled``, and ``easy``, which
+/// is not there yet.
 final class CurlTransfer: @unchecked Sendable {
     private let request: CurlRequest
     private var continuation: CheckedContinuation<CurlResponse, any Error>?
@@ -22,6 +24,9 @@ final class CurlTransfer: @unchecked Sendable {
     private(set) var easy: UnsafeMutableRawPointer?
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+    /// Whether libcurl knows that the answer has none.
+    private var hasNoBody: Bool { request.method == "HEAD" && request.body == nil }
 
     /// No honest server's heads are longer together, in bytes.
     private static let longestHead = 1 << 18
@@ -60,8 +65,8 @@ final class CurlTransfer: @unchecked Sendable {
         set(CURLOPT_NOSIGNAL, 1)
         // A name server that says nothing holds nobody up.
         set(CURLOPT_QUICK_EXIT, 1)
-        // The loop has the time-outs, to the millisecond; libcurl's own would be five minutes.
-        set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
+        // The loop has the time-outs too, to the millisecond. Of this one libcurl gives each address of a server a part.
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, min(Int(Int32.max), Int(options.connectTimeout / .milliseconds(1)))))
         set(CURLOPT_ERRORBUFFER, pointer: words)
         // Without these the environment's would be used.
         set(CURLOPT_NOPROXY, "")
@@ -89,6 +94,8 @@ final class CurlTransfer: @unchecked Sendable {
                 } && isTaken
         }
         set(CURLOPT_CUSTOMREQUEST, request.method)
+        // Its connection is kept.
+        if hasNoBody { set(CURLOPT_NOBODY, 1) }
         if let body = request.body {
             set(CURLOPT_UPLOAD, 1)
             let size = curl_off_t(body.length)
@@ -158,14 +165,17 @@ final class CurlTransfer: @unchecked Sendable {
         headLength += line.count
         guard headLength <= Self.longestHead else { return stop(CurlError(.lost, "the answer's head does not end")) }
         let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-        if text.hasPrefix("HTTP/") {
+        if !text.isEmpty, line.first == 0x20 || line.first == 0x09, let last = response.headers.indices.last {
+            // A value that goes on (RFC 9112, 5.2).
+            response.headers[last].value += " " + text
+        } else if text.hasPrefix("HTTP/") {
             let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) }
             response = CurlResponse(status: status ?? 0)
             // One that says that it goes on does not count to its length, so that a slow server may say so for long.
             if let status, status < 200 { headLength = 0 }
         } else if text.isEmpty {
             // Of one that has no body, nothing more is waited for.
-            if response.status >= 200, ["CONNECT", "HEAD"].contains(request.method) {
+            if response.status >= 200, ["CONNECT", "HEAD"].contains(request.method), !hasNoBody {
                 isAnswered = true
                 return 0
             }

@@ -274,7 +274,7 @@ extension ProgramOutcome {
     /// - Parameters:
     ///   - environment: what its environment has besides that of this process.
     ///   - merged: whether standard error is part of the output.
-    init(
+    package init(
         running path: String,
         _ arguments: [String],
         environment: [String: String] = [:],
@@ -335,7 +335,11 @@ extension ProgramOutcome {
             if result == process { return !isOverTime && status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
             if result < 0, errno != EINTR { return nil }
             if ContinuousClock.now >= last {
-                if isOverTime { return nil }
+                if isOverTime {
+                    // It is a zombie until somebody waits for it.
+                    DetachedThread.start(name: "reap") { while waitpid(process, nil, 0) < 0, errno == EINTR {} }
+                    return nil
+                }
                 isOverTime = true
                 last += .milliseconds(200)
                 kill(-process, SIGKILL)

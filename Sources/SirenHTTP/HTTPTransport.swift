@@ -17,9 +17,9 @@ public final class HTTPTransport: SirenTransport {
         var authorities: [UInt8] = []
         for path in session.certificateAuthorities {
             guard let data = FileManager.default.contents(atPath: path),
-                CertificateFile.isValid(String(decoding: data, as: UTF8.self))
+                let certificates = CertificateFile.certificates(of: String(decoding: data, as: UTF8.self))
             else { throw .authorityInvalid(path) }
-            authorities += data + [0x0A]
+            authorities += certificates.utf8
         }
         let options = CurlOptions(
             connectTimeout: session.connectTimeout,
@@ -36,7 +36,12 @@ public final class HTTPTransport: SirenTransport {
     }
 
     /// Sends one request and returns its answer whole.
+    ///
+    /// - Throws: ``SirenKit/SirenTransportError``; ``SirenKit/SirenRequestError`` for a method or a header field that HTTP has no
+    ///   form for, such as one with a line break.
     public func send(_ request: SirenRequest) async throws -> SirenResponse {
+        guard SirenHeaders.isToken(request.method) else { throw SirenRequestError.methodInvalid(request.method) }
+        if let name = request.headers.unsendable { throw SirenRequestError.headerInvalid(name) }
         let port = request.url.port
         guard port.map((1...65_535).contains) ?? true,
             var url = URLComponents(url: request.url, resolvingAgainstBaseURL: true)

@@ -3,6 +3,7 @@ import GRDB
 import ReaderKit
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import ClubKit
 
@@ -87,7 +88,7 @@ struct ReceiptsTests {
             for await receipt in club.receipts(of: Source(all)) { receipts.append(receipt) }
             return receipts
         }
-        while tries.withLock(\.self) < 4 { await Task.yield() }
+        try await until("four tries") { tries.withLock(\.self) >= 4 }
         locked.release()
         let receipts = await receiving.value
         #expect(receipts.map(\.eventID) == all.map(\.id))

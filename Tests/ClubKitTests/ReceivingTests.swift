@@ -3,7 +3,7 @@ import Foundation
 import ReaderKit
 import Testing
 
-@Suite("Receiving taps")
+@Suite("Receiving taps", .timeLimit(.minutes(10)))
 struct ReceivingTests {
     @Test("An unknown card becomes a member with one visit")
     func created() async throws {

@@ -239,4 +239,29 @@ struct PEMTests {
             """
         ),
     ]
+
+    /// Files of authorities: each certificate is one, and one that cannot be read spoils the file.
+    @Test func certificates() throws {
+        let folder = "\(Fixtures.directory)/siren/tls"
+        let authority = try String(contentsOfFile: folder + "/authority.pem", encoding: .utf8)
+        let server = try String(contentsOfFile: folder + "/server.pem", encoding: .utf8)
+        let plain = try #require(CertificateFile.certificates(of: authority))
+        for text in [
+            authority, "\u{FEFF}" + authority, authority.replacing("\n", with: "\r\n"),
+            "Ours:\n" + authority + "and a remark\n",
+            "  " + authority.replacing("\n", with: "\n  "), Self.spki + "\n" + authority, plain,
+        ] { #expect(CertificateFile.certificates(of: text) == plain) }
+        let both = try #require(CertificateFile.certificates(of: authority + "\n" + server))
+        #expect(both.hasPrefix(plain) && both.matches(of: /BEGIN CERTIFICATE/).count > 1 && !both.contains("KEY"))
+        let end = "-----END CERTIFICATE-----"
+        for damaged in [
+            authority.replacing("MII", with: "MIJ"), authority.replacing("MII", with: "M!I"),
+            authority.replacing(end, with: ""),
+            Self.spki.replacing("PUBLIC KEY", with: "CERTIFICATE"),
+        ] {
+            #expect(CertificateFile.certificates(of: damaged) == nil)
+            #expect(CertificateFile.certificates(of: authority + "\n" + damaged) == nil)
+        }
+        #expect(CertificateFile.certificates(of: "") == nil && CertificateFile.certificates(of: Self.spki) == nil)
+    }
 }

@@ -8,7 +8,7 @@ import Testing
 /// The checks, each on the files of a machine with the trouble, and on one without any.
 @Suite struct CheckTests {
     /// All checks, on the club of ``MachineTree``.
-    static let diagnosis = MachineDiagnosis(
+    static let diagnosis = patient(
         checks: MachineDiagnosis.readerChecks + [MachineDiagnosis.configurationCheck(KioskFile.standardPath)]
             + MachineDiagnosis.clubChecks(
                 database: .file(path: MachineTree.club),
@@ -18,10 +18,17 @@ import Testing
     )
 
     /// The checks without the files that not every kiosk has.
-    private static let healthy = MachineDiagnosis(
+    private static let healthy = patient(
         checks: MachineDiagnosis.readerChecks + [MachineDiagnosis.configurationCheck(nil)]
             + MachineDiagnosis.clubChecks(database: .file(path: MachineTree.club))
     )
+
+    /// Checks that have as long as a busy machine takes.
+    private static func patient(checks: [Check]) -> MachineDiagnosis {
+        var diagnosis = MachineDiagnosis(checks: checks)
+        diagnosis.timeLimit = .seconds(60)
+        return diagnosis
+    }
 
     @Test("A machine without trouble: every check is fine, one by one")
     func fine() async throws {
@@ -117,7 +124,7 @@ import Testing
         let failing = Check(id: "a.fails", title: "", looksAt: "", explanation: "") { _ in throw CancellationError() }
         let fine = Check(id: "a.works", title: "", looksAt: "", explanation: "") { _ in .fine("It works.") }
         var diagnosis = MachineDiagnosis(checks: [hanging, failing, fine])
-        diagnosis.timeLimit = .milliseconds(300)
+        diagnosis.timeLimit = .seconds(3)
         let report = await diagnosis.run(on: Machine(root: "/nowhere"))
         #expect(report.results.map(\.finding.verdict) == [.cannotTell, .cannotTell, .fine])
         #expect(report.results[0].finding.sentence.contains("does not answer"))

@@ -3,7 +3,7 @@ import ReaderKit
 import Testing
 
 /// `readerctl capture`, run as a person or a script runs it.
-@Suite struct CaptureToolTests {
+@Suite(.timeLimit(.minutes(10))) struct CaptureToolTests {
     private let scratch: ScratchFolder
     private let cards = Fixtures.path + "/cards"
 

@@ -61,7 +61,7 @@ struct ClubRouteToolTests {
         let kiosk = try await MessageKiosk(
             club,
             ["--on", "echo=\(echo)", "--on", "status=\(status)", "--on", "slow=\(try program("slow", "sleep 600"))"]
-                + ["--message-timeout", "2"]
+                + ["--message-timeout", "8"]
         )
         let echoed = try await kiosk.route("--type", "echo", "--payload", #"{"messageId":"one","text":"Grüße"}"#)
         #expect(echoed.status == 0, "\(echoed.messages)")

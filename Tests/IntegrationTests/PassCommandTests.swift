@@ -5,7 +5,7 @@ import ReaderKitTesting
 import Testing
 
 /// `readerctl pass`: keys, configurations, and what recorded passes are worth.
-@Suite struct PassCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct PassCommandTests {
     private let folder: ScratchFolder
 
     init() throws { folder = try ScratchFolder() }

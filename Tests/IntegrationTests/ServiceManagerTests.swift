@@ -41,9 +41,9 @@ struct ServiceManagerTests {
         try await until("it has the line") { line.isOpenedByProgram }
         try line.report(SimulatedNTAG(.ntag213, uid: [0x04, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66]))
         var last = first
-        while last.last != "STATUS=Open: 1 reader, 1 tap" { last = try #require(manager.next(within: .seconds(10))) }
+        while last.last != "STATUS=Open: 1 reader, 1 tap" { last = try #require(manager.next(within: .seconds(60))) }
         kiosk.kill(SIGTERM)
-        while last != ["STOPPING=1"] { last = try #require(manager.next(within: .seconds(10))) }
+        while last != ["STOPPING=1"] { last = try #require(manager.next(within: .seconds(60))) }
         #expect(await kiosk.finish().status == 130)
     }
 
@@ -63,7 +63,7 @@ struct ServiceManagerTests {
         for _ in 0..<3 {
             var said: [String] = []
             while said.last != "STATUS=A tap waits to be recorded: 1 reader, 0 taps" {
-                said = try #require(manager.next(within: .seconds(20)))
+                said = try #require(manager.next(within: .seconds(60)))
             }
             #expect(said.contains("WATCHDOG=1"))
         }

@@ -93,7 +93,7 @@ extension ThroughPCSCD {
             func found(_ choice: String...) async throws -> [String] {
                 let options = choice.flatMap { ["--reader", $0] }
                 let outcome = try await Tool.readerctl.run(
-                    ["scan", "--json", "--timeout", "2"] + options,
+                    ["scan", "--json", "--timeout", "6"] + options,
                     input: []
                 )
                 return outcome.objects.compactMap { ($0["technology"] ?? $0["event"]) as? String }.sorted()
@@ -106,7 +106,7 @@ extension ThroughPCSCD {
 
         @Test("[real pcscd] a card that rests on the reader is one tap")
         func restingCard() async throws {
-            let tool = try Tool.readerctl.start(["scan", "--json", "--timeout", "2"])
+            let tool = try Tool.readerctl.start(["scan", "--json", "--timeout", "10"])
             _ = await tool.message(containing: "Waiting for a card")
             try slot.present(try member("U1"))
             let outcome = await tool.finish()
@@ -126,21 +126,21 @@ extension ThroughPCSCD {
             func powerOff() { tag.powerOff() }
 
             func receive(apdu: [UInt8]) -> [UInt8]? {
-                Thread.sleep(forTimeInterval: 0.6)
+                Thread.sleep(forTimeInterval: 1.8)
                 return tag.receive(apdu: apdu)
             }
         }
 
         @Test("[real pcscd] --timeout does not run out while a card is read")
         func slowCard() async throws {
-            let tool = try Tool.readerctl.start(["scan", "--json", "--timeout", "2"])
+            let tool = try Tool.readerctl.start(["scan", "--json", "--timeout", "6"])
             _ = await tool.message(containing: "Waiting for a card")
             try slot.present(SlowTag(try NDEFMessage([.text("U1")]).encoded()))
             let outcome = await tool.finish()
             #expect(outcome.objects.compactMap { $0["event"] as? String } == ["scan", "timeout"])
             #expect(outcome.objects.first?["memberKey"] as? String == "U1")
             #expect(outcome.objects.first?["problems"] == nil)
-            #expect(try #require(outcome.objects.first?["durationMs"] as? Double) > 2000)
+            #expect(try #require(outcome.objects.first?["durationMs"] as? Double) > 6000)
         }
 
         @Test("[real pcscd] clubctl kiosk creates a member, then counts a visit")
@@ -181,6 +181,7 @@ extension ThroughPCSCD {
         func watch() async throws {
             let tool = try Tool.readerctl.start(["watch", "--json"])
             _ = try #require(await tool.next("readerAdded"))
+            let started = tool.processorTime
             try slot.present(try member("U1"))
             _ = try #require(await tool.next("cardInserted"))
             daemon.kill()
@@ -192,7 +193,7 @@ extension ThroughPCSCD {
             let next = try #require(await tool.next("cardInserted"))
             #expect(next["atr"] as? String == "3B8F8001804F0CA0000003060300030000000068")
             // Several seconds of waiting: a loop that spins would have used most of them.
-            #expect(tool.processorTime < 0.5)
+            #expect(tool.processorTime - started < 0.5)
             tool.kill(SIGINT)
             #expect(await tool.finish().status == 130)
         }

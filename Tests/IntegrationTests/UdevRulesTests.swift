@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The rules in `udev/`: that udev can read them, and that each reader gets what it needs.
-@Suite struct UdevRulesTests {
+@Suite(.timeLimit(.minutes(10))) struct UdevRulesTests {
     private static let folder = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("udev")

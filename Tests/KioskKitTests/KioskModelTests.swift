@@ -277,7 +277,7 @@ final class TestClub: Sendable {
     }
 }
 
-@Suite struct MemberPagesTests {
+@Suite(.timeLimit(.minutes(10))) struct MemberPagesTests {
     @Test("Pages by key are the list, in every order, also while somebody changes", arguments: MemberOrder.allCases)
     func pages(order: MemberOrder) async throws {
         let test = try TestClub()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @MainActor
-@Suite struct ListTests {
+@Suite(.timeLimit(.minutes(10))) struct ListTests {
     private struct Entry: Identifiable, Equatable {
         var id: Int
         var text = ""
@@ -225,11 +225,11 @@ import Testing
     }
 
     @Test("A page that fails is not counted, waits, and is tried again")
-    func failure() async {
+    func failure() async throws {
         let list = list()
         await source.hold()
         list.loadMore()
-        while await source.waiting == 0 { await Task.yield() }
+        try await until { await source.waiting != 0 }
         await source.release(failing: true)
         await list.settled()
         guard case .failed(let error) = list.state else { return #expect(Bool(false)) }
@@ -243,16 +243,16 @@ import Testing
     }
 
     @Test("A page that comes after a reset is dropped")
-    func stale() async {
+    func stale() async throws {
         let list = list()
         list.loadMore()
         await list.settled()
         await source.hold()
         list.loadMore()
-        while await source.waiting == 0 { await Task.yield() }
+        try await until { await source.waiting != 0 }
         list.reset()
         #expect(list.list.items.isEmpty && list.pageCount == 0)
-        while await source.waiting == 1 { await Task.yield() }
+        try await until { await source.waiting != 1 }
         await source.release()
         await list.settled()
         #expect(list.list.items == Array(0..<10) && list.pageCount == 1)
@@ -260,7 +260,7 @@ import Testing
     }
 
     @Test("A reset begins anew, also after the last page and after a failure")
-    func reset() async {
+    func reset() async throws {
         let list = list(visible: 30)
         list.loadMore()
         await list.settled()
@@ -271,7 +271,7 @@ import Testing
         #expect("\(list.state)" == "exhausted" && list.list.items == Array(0..<25))
         await source.hold()
         list.reset()
-        while await source.waiting == 0 { await Task.yield() }
+        try await until { await source.waiting != 0 }
         await source.release(failing: true)
         await list.settled()
         guard case .failed = list.state else { return #expect(Bool(false)) }
@@ -296,16 +296,16 @@ import Testing
     }
 
     @Test("A list that is gone does not wait for its page")
-    func released() async {
+    func released() async throws {
         await source.hold()
         weak var gone: PagedDataSource<Int, Int>?
         do {
             let list = list()
             gone = list
             list.loadMore()
-            while await source.waiting == 0 { await Task.yield() }
+            try await until { await source.waiting != 0 }
         }
         await source.release()
-        while gone != nil { await Task.yield() }
+        try await until { gone == nil }
     }
 }

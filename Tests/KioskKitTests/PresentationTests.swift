@@ -67,7 +67,7 @@ private final class TestHost: ScreenHost {
 }
 
 @MainActor
-@Suite struct PresentationTests {
+@Suite(.timeLimit(.minutes(10))) struct PresentationTests {
     private let log = Log()
 
     private func screen(_ name: String) -> Screen<TestView> {
@@ -261,7 +261,7 @@ private final class TestHost: ScreenHost {
     }
 
     @Test("Alerts: the first answer counts, one that is no choice does not, and nobody waits for a host that is gone")
-    func alerts() async {
+    func alerts() async throws {
         let shown = TestHost(log)
         let navigator = Navigator(host: shown)
         shown.answers = [7, 0, 1]
@@ -273,11 +273,11 @@ private final class TestHost: ScreenHost {
         #expect(await navigator.answer(to: Alert(title: "Which?", choices: ["a", "b", "c"])) == 0)
         shown.answers = nil
         let later = Task { await navigator.ask(title: "Later?") }
-        while !log.lines.contains("alert Later?") { await Task.yield() }
+        try await until { log.lines.contains("alert Later?") }
         shown.answerLater?(0)
         #expect(await later.value)
         let question = Task { await navigator.ask(title: "Nobody?") }
-        while !log.lines.contains("alert Nobody?") { await Task.yield() }
+        try await until { log.lines.contains("alert Nobody?") }
         question.cancel()
         #expect(await question.value == false)
         #expect(shown.dismissed.map(\.title) == ["Nobody?"])
@@ -294,7 +294,7 @@ private final class TestHost: ScreenHost {
     }
 
     @Test("A navigator does not hold its host")
-    func hostIsGone() async {
+    func hostIsGone() async throws {
         let navigator = Navigator(host: TestHost(log))
         #expect(await navigator.answer(to: Alert(title: "Which?", choices: ["a", "b"], fallback: 0)) == 0)
         navigator.show(screen("A"))
@@ -303,13 +303,13 @@ private final class TestHost: ScreenHost {
         var host: TestHost? = TestHost(log)
         guard let asking = host.map({ Navigator(host: $0) }) else { return }
         let question = Task { await asking.ask(title: "Gone?") }
-        while !log.lines.contains("alert Gone?") { await Task.yield() }
+        try await until { log.lines.contains("alert Gone?") }
         host = nil
         #expect(await question.value == false)
     }
 
     @Test("A presenter that observes the network is notified when its screen appears")
-    func network() async {
+    func network() async throws {
         final class Observer: NetworkObservingPresenter {
             weak var view: TestView?
             var states: [Bool] = []
@@ -321,7 +321,7 @@ private final class TestHost: ScreenHost {
         let screen = Screen(observer, view: view, shownAs: view)
         #expect(observer.states.isEmpty)
         screen.appear()
-        while observer.states.isEmpty { await Task.yield() }
+        try await until { !observer.states.isEmpty }
         #expect(observer.states.first == NetworkMonitor.isAvailable)
         screen.disappear()
     }

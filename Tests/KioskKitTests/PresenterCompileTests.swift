@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A presenter and a view that do not fit are found by the compiler.
-@Suite struct PresenterCompileTests {
+@Suite(.timeLimit(.minutes(10))) struct PresenterCompileTests {
     private static let program = """
         @MainActor protocol GreetingView: PresentableView { func show(_ text: String) }
         final class GreetingPresenter: ScreenPresenter { weak var view: (any GreetingView)? }

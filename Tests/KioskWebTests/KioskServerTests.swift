@@ -270,7 +270,7 @@ struct KioskServerTests {
             try await until("there is room") {
                 let client = try SocketClient(port: port)
                 client.get("/")
-                while client.receive(), !client.text.contains("</html>") { usleep(1000) }
+                try await until("its answer") { !client.receive() || client.text.contains("</html>") }
                 return client.text.hasPrefix("HTTP/1.1 200")
             }
         }
@@ -293,6 +293,7 @@ struct KioskServerTests {
                 }
             }
             browsers.start()
+            defer { isOver.withLock { $0 = true } }
             try await until("they connect") { connected.withLock { $0 } > 20 }
             await server.stop()
             isOver.withLock { $0 = true }

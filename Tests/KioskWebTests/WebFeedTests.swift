@@ -4,7 +4,7 @@ import Testing
 
 @testable import KioskWeb
 
-@Suite struct WebFeedTests {
+@Suite(.timeLimit(.minutes(10))) struct WebFeedTests {
     private func texts(_ frames: [WebFrame]) -> [String] {
         frames.map { $0.text.trimmingCharacters(in: .newlines).replacing("\n", with: "|") }
     }

@@ -65,7 +65,7 @@ private final class SilentServer {
 }
 
 /// Requests over real connections, within this machine.
-@Suite struct HTTPTransportTests {
+@Suite(.timeLimit(.minutes(10))) struct HTTPTransportTests {
     private static let server = Result { try PythonServer() }
     private static let tls = "\(Fixtures.directory)/siren/tls"
 
@@ -286,6 +286,39 @@ private final class SilentServer {
                 return error.kind == .notTrusted
             }
         }
+    }
+
+    @Test func authoritiesMayBeginWithAMark() async throws {
+        let server = try PythonServer(certificate: Self.tls + "/server.pem")
+        let file = Self.temporary()
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let text = try String(contentsOfFile: Self.tls + "/authority.pem", encoding: .utf8)
+        try ("\u{FEFF}" + text).write(toFile: file, atomically: true, encoding: .utf8)
+        var session = session
+        session.certificateAuthorities = [file]
+        let address = try #require(URL(string: "https://localhost:\(server.port)/"))
+        #expect(try await SirenClient(baseURL: address, session: session).manifest().entity?.classes == ["members"])
+    }
+
+    /// What would be another field, or another request.
+    @Test func lineBreaksAreNotSent() async throws {
+        let transport = try HTTPTransport()
+        var request = SirenRequest(url: try #require(URL(string: base + "seen")))
+        for (name, value) in [("X\r\nY", "a"), ("X", "a\r\nY: b"), ("X", "a\nb"), ("X", "a\u{0}b"), ("", "a")] {
+            request.headers = SirenHeaders([SirenHeaders.Field(name, value)])
+            await #expect(throws: SirenRequestError.headerInvalid(name)) { try await transport.send(request) }
+        }
+        for method in ["GET / HTTP/1.1\r\nX: y\r\n\r\nDELETE", ""] {
+            let request = SirenRequest(method: method, url: request.url)
+            await #expect(throws: SirenRequestError.methodInvalid(method)) { try await transport.send(request) }
+        }
+    }
+
+    /// A field whose value goes on in the next line (RFC 9112, 5.2).
+    @Test func foldedFieldsAreWhole() async throws {
+        let request = SirenRequest(url: try #require(URL(string: base + "folded")))
+        let fields = try await HTTPTransport().send(request).headers.fields
+        #expect(fields.first { $0.name == "Link" }?.value == #"<a>; title="x: y""#)
     }
 
     @Test(arguments: ["none.pem", "../../../README.md", ""]) func whatIsNoAuthorityIsRefused(_ name: String) throws {

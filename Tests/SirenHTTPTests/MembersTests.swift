@@ -8,7 +8,10 @@ import Testing
 /// PyPI's `flask-ripozo`, which makes Siren of its own accord.
 private let ripozo = PythonWitness(modules: "flask_ripozo")
 
-@Suite(.enabled(if: ripozo != nil, "flask-ripozo is not installed: run Scripts/setup --tests"))
+@Suite(
+    .enabled(if: ripozo != nil, "flask-ripozo is not installed: run Scripts/setup --tests"),
+    .timeLimit(.minutes(10))
+)
 struct MembersTests {
     @Test("[real ripozo] members are listed, found, added, renamed and removed by what flask-ripozo says of them")
     func members() async throws {

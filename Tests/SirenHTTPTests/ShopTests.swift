@@ -11,7 +11,11 @@ private let flask = PythonWitness(modules: "flask")
 
 /// A shop that Flask serves, from its manifest to what it was sent: each case over HTTP, then with the exchanges that were
 /// recorded meanwhile.
-@Suite(.serialized, .enabled(if: flask != nil, "Flask is not installed: run Scripts/setup --tests"))
+@Suite(
+    .serialized,
+    .enabled(if: flask != nil, "Flask is not installed: run Scripts/setup --tests"),
+    .timeLimit(.minutes(10))
+)
 struct ShopTests {
     private static let servers = Result {
         let shop = try PythonServer("shop.py", python: flask?.path)
@@ -370,7 +374,7 @@ private let forms: [ShopCase] = [
     }.with { session, _ in session.encodings = SirenEncodings(boundary: { "B" }) },
     ShopCase("a form with a large file of the disk") { shop in
         // Of one name, so that the replay can be compared.
-        let path = FileManager.default.temporaryDirectory.appending(path: "siren-shop-paper").path
+        let path = FileManager.default.temporaryDirectory.appending(path: "siren-shop-paper-\(getpid())").path
         try Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) }).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
         _ = try await shop.submit("attach", ["papers": .file(SirenFile(.path(path), name: "c"))])

@@ -17,7 +17,7 @@ import Testing
             "not within Scripts/isolated"
         )
     )
-    func inAProcessOfItsOwn() throws {
+    func inAProcessOfItsOwn() async throws {
         let names = FileManager.default.temporaryDirectory.appending(path: "names-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: names) }
         try "nameserver 127.0.0.1\noptions timeout:30 attempts:3\n".write(to: names, atomically: true, encoding: .utf8)
@@ -29,11 +29,15 @@ import Testing
             "swift-testing", "--filter", "SilentNamesTests",
         ]
         process.environment = Self.environment.merging([Self.mark: "1"]) { $1 }
-        let output = Pipe()
+        let place = names.path + ".log"
+        defer { try? FileManager.default.removeItem(atPath: place) }
+        try Data().write(to: URL(fileURLWithPath: place))
+        let output = try #require(FileHandle(forWritingAtPath: place))
         (process.standardOutput, process.standardError) = (output, output)
         try process.start()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        defer { kill(process.processIdentifier, SIGKILL) }
+        try await until("its end", within: .seconds(240)) { !process.isRunning }
+        let text = try String(contentsOfFile: place, encoding: .utf8)
         #expect(process.terminationStatus == 0 && text.contains("nobodyWaits() passed"), "\(text)")
     }
 

@@ -96,6 +96,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def on_seen(self):
         self.answer(json.dumps(seen).encode(), "application/json")
 
+    def on_folded(self):
+        head = b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nLink: <a>;\r\n  title="x: y"\r\n\r\n'
+        self.wfile.write(head + b"{}")
+
     def on_gzip(self):
         self.answer(gzip.compress(json.dumps({"title": "x" * 1000}).encode()), Content_Encoding="gzip")
 

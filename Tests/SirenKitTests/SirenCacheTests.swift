@@ -7,7 +7,7 @@ import Testing
 @testable import SirenKit
 
 /// What is kept in a file outlasts the process.
-@Suite final class SirenCacheTests {
+@Suite(.timeLimit(.minutes(10))) final class SirenCacheTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "siren-\(UUID().uuidString)"
     ).path

@@ -5,7 +5,7 @@ import Testing
 @testable import SirenKit
 
 /// Requests are repeated where that is right, and end where they have to.
-@Suite struct SirenMannersTests {
+@Suite(.timeLimit(.minutes(10))) struct SirenMannersTests {
     private static let url = "https://shop.example/x"
     private static let done = SirenResponse.siren("{}")
 

@@ -46,7 +46,9 @@ package final class Browser {
         // A short name, since there are sockets in it.
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("web-\(UInt32.random(in: 0 ... .max))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        process.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 }
+        let home = folder.path
+        let own = ["TMPDIR", "HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"].map { ($0, home) }
+        process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.start()

@@ -27,12 +27,7 @@ package struct PythonWitness: Sendable {
         (process.standardInput, process.standardOutput) = (questions, answers)
         process.standardError = FileHandle.nullDevice
         try process.start()
-        let data = try JSONEncoder().encode(input)
-        // More than a pipe holds.
-        Thread.detachNewThread {
-            try? questions.fileHandleForWriting.write(contentsOf: data)
-            try? questions.fileHandleForWriting.close()
-        }
+        write(try JSONEncoder().encode(input), to: questions)
         let answer = try answers.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw NotInTime(description: "the witness failed") }

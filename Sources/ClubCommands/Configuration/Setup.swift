@@ -606,19 +606,16 @@ private enum Service {
         }
     }
 
-    private static func systemctl(_ arguments: String...) async throws -> (status: Int32, text: String) {
+    private static func systemctl(_ arguments: String...) async throws -> (status: Int32?, message: String) {
         try await BlockingThread.run(name: "systemctl") { _ in
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["systemctl"] + arguments
-            let output = Pipe()
-            process.standardInput = FileHandle.nullDevice
-            process.standardOutput = output
-            process.standardError = output
-            try process.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
-            return (process.terminationStatus, text.trimmingCharacters(in: .whitespacesAndNewlines))
+            let outcome = ProgramOutcome(
+                running: "/usr/bin/env",
+                ["systemctl"] + arguments,
+                within: .seconds(120),
+                merged: true
+            )
+            let text = outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            return (outcome.status, outcome.isOverTime ? "it did not end within 120 s. \(text)" : text)
         }
     }
 }

@@ -56,14 +56,14 @@ public struct SirenHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: fields.map(\.name)) }
 
     /// The name of a field that HTTP has no form for (RFC 9110), such as one with a line break.
-    var unsendable: String? {
+    package var unsendable: String? {
         fields.first { field in
             !Self.isToken(field.name) || field.value.utf8.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F }
         }?.name
     }
 
     /// Whether it has the form of a header field's name, which is that of a method too.
-    static func isToken(_ text: String) -> Bool {
+    package static func isToken(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { $0.isAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains($0) }
     }

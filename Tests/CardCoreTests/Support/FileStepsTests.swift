@@ -5,13 +5,15 @@ import Testing
 @testable import CardCore
 
 @Suite("Files that are written under another name first")
-struct FileStepsTests {
+final class FileStepsTests {
     private let folder: String
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.path + "/steps-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
 
@@ -28,7 +30,6 @@ struct FileStepsTests {
 
     @Test("What was left behind by who was killed is removed by the next who writes there, and nothing else is")
     func leftovers() throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         // A maker that is gone holds no lock any more.
         let (left, name) = try FileSteps.makeTemporary(beside: folder + "/a")
         close(left)
@@ -58,7 +59,6 @@ struct FileStepsTests {
     @Test("Who writes at the same time keeps what is their own")
     func together() async throws {
         let folder = folder
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<50 {
                 group.addTask {

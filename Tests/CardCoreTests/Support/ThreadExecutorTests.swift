@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import CardCore
 
-@Suite struct ThreadExecutorTests {
+@Suite(.timeLimit(.minutes(10))) struct ThreadExecutorTests {
     /// An actor on a thread of its own.
     private actor Worker {
         nonisolated let executor: ThreadExecutor

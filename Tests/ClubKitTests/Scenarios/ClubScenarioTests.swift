@@ -6,7 +6,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Scenarios of a club")
+@Suite("Scenarios of a club", .timeLimit(.minutes(10)))
 struct ClubScenarioTests {
     private static let day: Double = 86_400
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ClubKit
 
-@Suite("Backups")
+@Suite("Backups", .timeLimit(.minutes(10)))
 struct BackupTests {
     private let directory: TemporaryDirectory
 

@@ -9,7 +9,7 @@ import Testing
 
 /// What can happen to the files of a database, and what the club says then. Those that need nothing but a store are in
 /// the tests of the store.
-@Suite("Faults of files")
+@Suite("Faults of files", .timeLimit(.minutes(10)))
 struct FaultTests {
     private let directory: TemporaryDirectory
     private var path: String { directory.file("data/club.sqlite") }

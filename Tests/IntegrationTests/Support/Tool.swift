@@ -44,10 +44,7 @@ struct Tool {
     func run(_ arguments: [String], input: [UInt8], environment: [String: String] = [:]) async throws -> Outcome {
         let pipe = Pipe()
         let running = try RunningTool(process(arguments, environment: environment), input: pipe)
-        // More than a pipe holds would wait for a tool that may not read it.
-        let bytes = Data(input.prefix(65_536))
-        try? pipe.fileHandleForWriting.write(contentsOf: bytes)
-        try? pipe.fileHandleForWriting.close()
+        write(Data(input), to: pipe)
         return await running.finish()
     }
 

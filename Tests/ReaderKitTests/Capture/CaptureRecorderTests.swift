@@ -10,7 +10,7 @@ import TestSupport
 @testable import Captures
 @testable import ReaderKit
 
-@Suite struct CaptureRecorderTests {
+@Suite(.timeLimit(.minutes(10))) struct CaptureRecorderTests {
     /// A clock of its own: every look at it takes 1.23456 ms.
     final class SteppingClock: Sendable {
         private let seconds = Mutex(1_800_000_000.000_7)

@@ -8,7 +8,7 @@ import TestSupport
 @testable import Captures
 @testable import ReaderKit
 
-@Suite struct FixtureTests {
+@Suite(.timeLimit(.minutes(10))) struct FixtureTests {
     @Test(arguments: Fixtures.captures(in: "cards") + Fixtures.captures(in: "day") + Fixtures.captures(in: "passes"))
     func givesWhatLiesBesideIt(capture: String) async throws {
         let site = capture.hasPrefix("passes/") ? try Self.site() : nil

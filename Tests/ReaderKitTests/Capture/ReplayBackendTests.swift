@@ -7,7 +7,7 @@ import TestSupport
 @testable import Captures
 @testable import ReaderKit
 
-@Suite struct ReplayBackendTests {
+@Suite(.timeLimit(.minutes(10))) struct ReplayBackendTests {
     static let start = Date(timeIntervalSince1970: 1_800_000_000)
 
     static func capture(_ text: String, file: String? = nil) throws -> Capture {

@@ -10,7 +10,7 @@ import TestSupport
 #if PCSC
 
 /// Whoever is cancelled gets away in under 100 ms, whatever the reader's thread is blocked in.
-@Suite struct PCSCCancelTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCCancelTests {
     private static let command: [UInt8] = [0xFF, 0xCA, 0x00, 0x00, 0x00]
     private static let limit = Duration.milliseconds(100)
 

@@ -7,7 +7,7 @@ import TestSupport
 
 #if PCSC
 
-@Suite struct PCSCConnectionTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCConnectionTests {
     private static let command: [UInt8] = [0x00, 0xA4, 0x04, 0x00]
 
     private static func fake() -> FakePCSC {

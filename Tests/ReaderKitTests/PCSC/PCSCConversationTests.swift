@@ -8,7 +8,7 @@ import TestSupport
 
 #if PCSC
 
-@Suite struct PCSCConversationTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCConversationTests {
     private static let command: [UInt8] = [0xFF, 0xCA, 0x00, 0x00, 0x00]
 
     /// A reader with a card that answers its command with that.

@@ -9,12 +9,12 @@ import TestSupport
 #if PCSC
 
 /// A call that does not return is given up, and its thread with it.
-@Suite struct PCSCDeadlineTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCDeadlineTests {
     private static let command: [UInt8] = [0x00, 0xB0, 0x00, 0x00]
 
     private static var configuration: PCSCConfiguration {
         var configuration = FakePCSC.configuration
-        configuration.callDeadline = .milliseconds(100)
+        configuration.callDeadline = .milliseconds(500)
         return configuration
     }
 
@@ -26,7 +26,7 @@ import TestSupport
         var watcher: Watcher
 
         /// Reader A has a card that never answers, reader B a good one.
-        init(limit: Int = 16, deadline: Duration = .milliseconds(100)) async throws {
+        init(limit: Int = 16, deadline: Duration = .milliseconds(500)) async throws {
             let gate = gate
             abandoned = AbandonedThreads(limit: limit)
             var configuration = FakePCSC.configuration

@@ -12,7 +12,7 @@ import TestSupport
 
 /// Every code at every call, once and for ever, with a watch and a conversation under way: what each case ends in is
 /// told beforehand by a rule, the next card is read, no edge is lost and nothing is left behind.
-@Suite struct PCSCFaultMatrixTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCFaultMatrixTests {
     private static let codes = PCSCCode.all.filter { !$0.isSuccess } + [PCSCCode(0x8010_0070), PCSCCode(1)]
 
     /// How often the call fails.

@@ -9,7 +9,7 @@ import TestSupport
 #if PCSC
 
 /// Many readers, many taps and many looks for nothing.
-@Suite struct PCSCManyReadersTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCManyReadersTests {
     private static func names(_ count: Int) -> [String] {
         (0..<count).map { "Reader (\($0)) \(Hex.encode([UInt8($0)])) 00" }
     }

@@ -9,7 +9,7 @@ import TestSupport
 
 #if PCSC
 
-@Suite struct PCSCMonitorTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCMonitorTests {
     @Test func noReaderAtStart() async throws {
         let fake = FakePCSC()
         let watcher = Watcher(fake.backend())

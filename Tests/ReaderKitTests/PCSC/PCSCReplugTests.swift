@@ -11,7 +11,7 @@ import TestSupport
 #if PCSC
 
 /// Readers that go and come back under another name, cards that others reset, presentations of before.
-@Suite struct PCSCReplugTests {
+@Suite(.timeLimit(.minutes(10))) struct PCSCReplugTests {
     private static let first = "SpringCard H518 [CCID] (000A1B2C) 00 00"
     private static let again = "SpringCard H518 [CCID] (000A1B2C) 01 00"
     private static let other = "SpringCard H518 [CCID] (000A1B2D) 00 00"

@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import ReaderKit
 
-@Suite struct CardScannerTests {
+@Suite(.timeLimit(.minutes(10))) struct CardScannerTests {
     private static func tag(_ text: String = "4|U1|x|Ann") throws -> SimulatedNTAG {
         try #require(try Scanning.tag([.text(text)]))
     }

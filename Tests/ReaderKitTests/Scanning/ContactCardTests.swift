@@ -8,7 +8,7 @@ import Testing
 @testable import ReaderKit
 
 /// What has contacts, or is no card at all, is no tap; a card that somebody presents never vanishes.
-@Suite struct ContactCardTests {
+@Suite(.timeLimit(.minutes(10))) struct ContactCardTests {
     /// What a slot reports, and what its card is asked and answers.
     struct Slot: Sendable {
         var name: String

@@ -8,7 +8,7 @@ import TestSupport
 @testable import ReaderKit
 
 /// How long a tap may take, with cards that answer slowly; their time is simulated.
-@Suite struct TapDurationTests {
+@Suite(.timeLimit(.minutes(10))) struct TapDurationTests {
     private static let key = SmartTapKey(collectorID: 20_180_608, version: 1)
     private static let site = PassSite(smartTap: SmartTapReader(key: key))
 

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ReaderKit
 
-@Suite struct CallWatchTests {
+@Suite(.timeLimit(.minutes(10))) struct CallWatchTests {
     private final class Told: Sendable {
         private let errors = Mutex<[ReaderError]>([])
         var count: Int { errors.withLock { $0.count } }
@@ -89,7 +89,7 @@ import TestSupport
     /// Nobody waits: nothing is watched, and the next who waits is.
     @Test func watchesOnlyWhileSomebodyWaits() async throws {
         let told = Told()
-        let watch = CallWatch(deadline: .milliseconds(5), abandoned: AbandonedThreads()) { told.tell($0) }
+        let watch = CallWatch(deadline: .milliseconds(500), abandoned: AbandonedThreads()) { told.tell($0) }
         for _ in 0..<50 {
             let id = try #require(watch.addWaiter { told.tell($0) })
             _ = try watch.call("quick") { 0 }
