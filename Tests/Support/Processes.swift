@@ -39,6 +39,11 @@ package func writeProgram(to path: String, _ write: () throws -> Void) rethrows 
     _ = fcntl(file, setLease, Int32(F_UNLCK))
 }
 
+/// Writes a script that can be run.
+package func writeProgram(_ script: String, to path: String) throws {
+    try writeProgram(to: path) { try Data(script.utf8).write(to: URL(fileURLWithPath: path)) }
+}
+
 /// Writes to a program that may not read it all, on a thread of its own, in which that is no signal.
 package func write(_ data: Data, to pipe: Pipe) {
     Thread.detachNewThread {
@@ -49,9 +54,4 @@ package func write(_ data: Data, to pipe: Pipe) {
         try? pipe.fileHandleForWriting.write(contentsOf: data)
         try? pipe.fileHandleForWriting.close()
     }
-}
-
-/// Writes a script that can be run.
-package func writeProgram(_ script: String, to path: String) throws {
-    try writeProgram(to: path) { try Data(script.utf8).write(to: URL(fileURLWithPath: path)) }
 }
