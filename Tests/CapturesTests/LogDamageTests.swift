@@ -148,7 +148,7 @@ struct LogDamage: Sendable, CustomStringConvertible {
         #expect(try Capture(parsing: conversion.capture.text()) == conversion.capture)
     }
 
-    /// Logs × damages, each damage on every third log unless there are more rounds: what is there is read, what is damaged
+    /// Logs × damages, each damage on every ninth log unless there are more rounds: what is there is read, what is damaged
     /// has a fault and a name, and nothing is invented.
     @Test func survivesEachDamage() throws {
         let path = CaptureConversionTests.folder + "/damages.txt"
@@ -157,7 +157,7 @@ struct LogDamage: Sendable, CustomStringConvertible {
         for (column, sample) in LogSample.all.enumerated() {
             let undamaged = try? CaptureConversion(sample.text)
             let (whole, named) = undamaged.map { (LogSample.said($0.capture), Self.named($0)) } ?? ([], 0)
-            for (row, damage) in LogDamage.all.enumerated() where (row + column) % step(3) == 0 {
+            for (row, damage) in LogDamage.all.enumerated() where (row + column) % step(9) == 0 {
                 found[damage.name, default: [:]][sample.name] = end(of: damage, sample, whole, named)
             }
         }
@@ -232,7 +232,7 @@ struct LogDamage: Sendable, CustomStringConvertible {
         let whole = LogSample.said(try CaptureConversion(sample.text).capture)
         let lengths = Array(stride(from: 0, to: sample.text.count, by: max(1, sample.text.count / 60)))
         var previous = 0
-        for length in lengths.oneIn(4) + lengths.suffix(1) {
+        for length in lengths.oneIn(12) + lengths.suffix(1) {
             guard let cut = try? CaptureConversion(Array(sample.text.prefix(length)), format: sample.form) else {
                 continue
             }

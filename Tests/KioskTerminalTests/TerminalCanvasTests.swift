@@ -1,6 +1,7 @@
 import CardCore
 import Foundation
 import KioskKit
+import TestSupport
 import Testing
 
 @testable import KioskTerminal
@@ -140,11 +141,11 @@ struct TerminalCanvasTests {
         #expect(canvas.lines == [text.replacing(/[\u{2068}\u{2069}]/, with: "")])
     }
 
-    @Test("what is written makes any canvas of any other (seeds 1 to 80)", arguments: TerminalColors.allCases)
+    @Test("what is written makes any canvas of any other (seeds from 1)", arguments: TerminalColors.allCases)
     func property(_ colors: TerminalColors) {
         var faults: [String] = []
-        for seed in 1...80 {
-            var numbers = SeededNumbers(seed: UInt64(seed))
+        for seed in rounds(16) {
+            var numbers = SeededNumbers(seed: UInt64(1 + seed))
             let size = TerminalCanvas.Size(columns: numbers.number(1...24), rows: numbers.number(1...6))
             var emulator = TerminalEmulator(size: size)
             var shown: TerminalCanvas?

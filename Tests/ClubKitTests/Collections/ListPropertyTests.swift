@@ -46,7 +46,7 @@ struct ListPropertyTests {
 
     @Test(
         "Every list and window is followed exactly, changes of several commits at once included",
-        arguments: [UInt64](1...4).oneIn(2)
+        arguments: [UInt64](1...4).oneIn(4)
     )
     func property(seed: UInt64) async throws {
         var bench = try await ListBench(seed: seed, members: 12)

@@ -71,7 +71,7 @@ struct CopiedDiskTests {
 
     @Test(
         "Copies of one device and a third one hold the same, whatever they heard in what order",
-        arguments: Array(1...12 as ClosedRange<UInt64>).oneIn(3)
+        arguments: Array(1...12 as ClosedRange<UInt64>).oneIn(6)
     )
     func converges(seed: UInt64) async throws {
         var random = SeededNumbers(seed: seed)
@@ -162,7 +162,7 @@ struct CopiedDiskTests {
             [visit { $0.backend = "pcsc" }, visit { $0.source = "manual" }],
             [visit { $0.reason = "" }, visit { $0.reason = "late" }],
             [visit { $0.actor = "desk" }, visit { ($0.userId, $0.born, $0.actor) = ("B", 6 << 16, "X") }],
-        ]
+        ].oneIn(3)
     )
     func sameTap(others: [TransferRecord]) async throws {
         let records = [Self.visit { _ in }] + others
@@ -285,10 +285,10 @@ struct CopiedDiskTests {
         #expect(try await statements(step: 0) == statements(step: 1))
     }
 
-    @Test("20 000 visits of one moment are all there, and go on from there")
-    func twentyThousand() async throws {
+    @Test("Thousands of visits of one moment are all there, and go on from there")
+    func oneMoment() async throws {
         let (device, other) = (try MergeDevice(9), try MergeDevice(8))
-        let records = (0..<20_000).map { number in
+        let records = rounds(4000).map { number in
             Self.visit { $0.eventID = UUIDSource.uuid(UInt64(100 + number)) }
         }
         try device.merge(records, batch: 1000)
@@ -300,8 +300,8 @@ struct CopiedDiskTests {
                 return [row?[0] ?? 0, row?[1] ?? 0, row?[2] ?? 0]
             }
         }
-        #expect(try await counts(device) == [20_000, 1, 20_000])
-        #expect(try await counts(other) == [20_000, 1, 20_000])
+        #expect(try await counts(device) == [records.count, 1, records.count])
+        #expect(try await counts(other) == [records.count, 1, records.count])
         try await device.tap("A", at: start.addingTimeInterval(60))
         #expect(try await device.store.check() == [])
     }

@@ -76,7 +76,7 @@ struct DamagedFieldsTests {
 
     @Test(
         "Whatever is damaged together, nothing is left to be found, and who is there is there",
-        arguments: combinations.oneIn(14)
+        arguments: combinations.oneIn(31)
     )
     func combined(statements: [String]) async throws {
         let members = try await fill()

@@ -107,7 +107,7 @@ struct DamagedSchemaTests {
     @Test(
         "Whichever page of the list is damaged, all members and visits are kept, and none is there twice",
         arguments: Damage.allCases,
-        Array(0..<5).oneIn(2)
+        Array(0..<5).oneIn(4)
     )
     func pages(damage: Damage, index: Int) async throws {
         let known = try await fill()

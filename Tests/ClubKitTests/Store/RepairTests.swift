@@ -235,7 +235,7 @@ struct RepairTests {
 
     @Test(
         "Damaged pages at seeded places: what can be read is kept, and the rest is named",
-        arguments: ([68] + Array(0..<40)).oneIn(3)
+        arguments: ([68] + Array(0..<40)).oneIn(7)
     )
     func pages(seed: Int) async throws {
         let (bytes, members) = try await closedFile()
