@@ -10,6 +10,10 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// Held while events are handed over, so that all consumers get those of concurrent callers in the same order. What a
+    /// consumer's end calls takes it never: whoever cancels a task holds what handing over to that task waits for.
+    private let order = Mutex(())
+
     package init() {}
 
     deinit {
@@ -37,10 +41,10 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
     package var hasConsumers: Bool { state.withLock { !$0.consumers.isEmpty } }
 
     package func yield(_ events: Event...) {
-        // In the lock, so that all consumers get the events of concurrent callers in the same order.
-        state.withLock { state in
+        order.withLock { _ in
+            let consumers = state.withLock { Array($0.consumers.values) }
             for event in events {
-                for consumer in state.consumers.values { consumer.yield(event) }
+                for consumer in consumers { consumer.yield(event) }
             }
         }
     }
