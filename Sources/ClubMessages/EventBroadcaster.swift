@@ -10,8 +10,8 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Held while events are handed over, so that all consumers get those of concurrent callers in the same order. What a
-    /// consumer's end calls takes it never: whoever cancels a task holds what handing over to that task waits for.
+    /// Held while events are handed over, so that all consumers get those of concurrent callers in the same order. What
+    /// ends a consumer never takes it: whoever cancels a task holds what handing over to that task waits for.
     private let order = Mutex(())
 
     package init() {}

@@ -518,7 +518,7 @@ import TestSupport
         let names = ["pcscd-apdu.log", "libnfc-ntag.log", "libnfc-t4.log", "scriptor.txt", "opensc-tool.txt"]
         let logs = try names.map(Self.log)
         var converted = 0
-        for round in rounds(100) {
+        for round in rounds(300) {
             let log = random.mutate(logs[round % logs.count])
             let format = CaptureConversion.Format.allCases[random.below(8)]
             let wanted = random.below(3) == 0 ? format : nil
@@ -526,6 +526,6 @@ import TestSupport
             converted += 1
             #expect(throws: Never.self, "round \(round)") { try Capture(parsing: conversion.capture.text()) }
         }
-        #expect(converted > rounds(10).count)
+        #expect(converted > 20)
     }
 }
