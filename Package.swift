@@ -109,7 +109,7 @@ let package = Package(
             name: "KioskWeb",
             dependencies: [
                 .target(name: "CQREncode", condition: .when(traits: ["Network"])),
-                "CardCore", "ClubRecords", "ClubKit", "ClubMessages", "Cryptography", "KioskKit",
+                "CardCore", "ClubRecords", "ClubKit", "Cryptography", "KioskKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Network"])),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: .when(traits: ["Network"])),

@@ -1,5 +1,5 @@
 #if NETWORK
-import ClubMessages
+import CardCore
 import Foundation
 import Synchronization
 
@@ -49,7 +49,7 @@ final class StateFeed: Sendable {
     func publish(_ data: @escaping @Sendable () -> String) {
         latest.withLock {
             $0 = Latest(data: data)
-            if listeners.hasConsumers, let frame = write(&$0) { listeners.yield(frame) }
+            if listeners.consumerCount > 0, let frame = write(&$0) { listeners.yield(frame) }
         }
     }
 
@@ -61,7 +61,7 @@ final class StateFeed: Sendable {
     /// Sends a sign of life, and the newest state with it, since a slow client keeps one of both only.
     func ping() {
         latest.withLock {
-            guard listeners.hasConsumers, var frame = write(&$0) else { return }
+            guard listeners.consumerCount > 0, var frame = write(&$0) else { return }
             frame.text = WebFrame.ping.text + frame.text
             listeners.yield(frame)
         }

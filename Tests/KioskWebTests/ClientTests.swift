@@ -56,7 +56,7 @@ struct ClientTests {
         let script = "\(Self.root)/Examples/Clients/\(client[1])"
         let (process, text) = try start([client[0], script, "http://127.0.0.1:\(port)", "0123456789abcdef"])
         defer { process.terminate() }
-        try await until("it follows") { server.events.listeners.hasConsumers || !process.isRunning }
+        try await until("it follows") { server.events.listeners.consumerCount > 0 || !process.isRunning }
         server.publish("{\"event\":\"scan\",\"card\":\"ntag213\"}")
         server.publish(Self.visit("Ann", 1, "created"))
         server.publish(Self.visit("", 7))

@@ -3,6 +3,7 @@ import ReaderKit
 import ReaderKitTesting
 import Synchronization
 import Testing
+import TestSupport
 
 @Suite struct SimulatedBackendTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
@@ -107,6 +108,14 @@ import Testing
         task.cancel()
         await task.value
         #expect(backend.watchers == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func watchesEndMeanwhile() async throws {
+        let backend = makeBackend()
+        let tapping = Task.detached { for _ in 0..<10_000 { backend.flash(SimulatedNTAG(.ntag213)) } }
+        await consumersComeAndGo(1000, backend.events)
+        await tapping.value
+        try await until("nobody watches") { backend.watchers == 0 }
     }
 
     @Test func conversation() async throws {

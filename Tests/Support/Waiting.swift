@@ -22,6 +22,17 @@ package func until(
     }
 }
 
+/// Begins consumers and cancels each at once, while events are handed over. Whoever cancels a task holds what handing
+/// over to that task waits for.
+package func consumersComeAndGo<Element: Sendable>(_ count: Int, _ stream: () -> AsyncStream<Element>) async {
+    for _ in 0..<count {
+        let stream = stream()
+        let consumer = Task.detached { for await _ in stream {} }
+        await Task.yield()
+        consumer.cancel()
+    }
+}
+
 /// A value that several closures share.
 package final class Shared<Value: Sendable>: Sendable {
     private let value: Mutex<Value>

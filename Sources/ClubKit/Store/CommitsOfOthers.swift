@@ -1,5 +1,4 @@
 import CardCore
-import ClubMessages
 import Foundation
 import GRDB
 import Synchronization

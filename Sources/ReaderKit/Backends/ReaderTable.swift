@@ -1,3 +1,4 @@
+import CardCore
 import Foundation
 import Synchronization
 
@@ -34,15 +35,11 @@ final class ReaderTable: Sendable {
         var entries: [Entry] = []
         /// Why the library below does not work, while it does not.
         var fault: ReaderError?
-        var watchers: [UUID: AsyncStream<ReaderEvent>.Continuation] = [:]
-
-        func publish(_ event: ReaderEvent) {
-            for watcher in watchers.values { watcher.yield(event) }
-        }
     }
 
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
+    private let watchers = EventBroadcaster<ReaderEvent>()
     private let epochs = Atomic(0)
 
     init(now: @escaping @Sendable () -> Date) {
@@ -52,37 +49,29 @@ final class ReaderTable: Sendable {
     /// Numbers the stays of readers.
     func nextEpoch() -> Int { epochs.add(1, ordering: .relaxed).newValue }
 
-    var watchers: Int { state.withLock { $0.watchers.count } }
+    var isWatched: Bool { watchers.consumerCount > 0 }
 
     func trouble(of name: String) -> ReaderError? {
         state.withLock { state in state.fault ?? state.entries.first { $0.info.name == name }?.trouble }
     }
 
-    /// Adds a watcher and reports to it what is there; returns whether it is the first one.
+    /// Begins a watch with what is there; also returns whether nobody watched before.
     ///
-    /// - Parameter forgets: whether what was reported to earlier watchers may be over, if this is the first one again.
-    func add(_ id: UUID, _ watcher: AsyncStream<ReaderEvent>.Continuation, forgets: Bool) -> Bool {
+    /// - Parameters:
+    ///   - forgets: whether what was reported to earlier watchers may be over, if nobody watches any more.
+    ///   - onEnd: called on a thread of its own, which holds nothing, as whoever ends a watch may hold what events wait
+    ///     for.
+    func watch(
+        forgets: Bool,
+        onEnd: @escaping @Sendable () -> Void
+    ) -> (events: AsyncStream<ReaderEvent>, isFirst: Bool) {
         state.withLock { state in
-            let isFirst = state.watchers.isEmpty
+            let isFirst = !isWatched
             if isFirst, forgets { state.entries = [] }
-            state.watchers[id] = watcher
-            if let fault = state.fault { watcher.yield(.serviceLost(fault)) }
-            for entry in state.entries where entry.isOpen { watcher.yield(.readerAdded(entry.info)) }
-            for entry in state.entries {
-                if let trouble = entry.trouble { watcher.yield(.readerStuck(entry.info, trouble)) }
-                guard var card = entry.card else { continue }
-                card.wasAlreadyThere = true
-                watcher.yield(.cardInserted(card))
+            let events = watchers.stream(beginningWith: state.present) {
+                DispatchQueue.global().async(execute: onEnd)
             }
-            return isFirst
-        }
-    }
-
-    /// Removes a watcher; whether it was the last one.
-    func remove(_ id: UUID) -> Bool {
-        state.withLock { state in
-            guard state.watchers.removeValue(forKey: id) != nil else { return false }
-            return state.watchers.isEmpty
+            return (events, isFirst)
         }
     }
 
@@ -90,7 +79,7 @@ final class ReaderTable: Sendable {
     /// that.
     func noteUse(of name: String) {
         state.withLock { state in
-            guard state.watchers.isEmpty else { return }
+            guard !isWatched else { return }
             state.entries.removeAll { $0.info.name == name }
         }
     }
@@ -100,21 +89,15 @@ final class ReaderTable: Sendable {
         state.withLock { $0.entries.removeAll { !$0.isOpen && isGone($0.info.name) } }
     }
 
-    func finish() {
-        let watchers = state.withLock { Array($0.watchers.values) }
-        // Not under the lock: each removes itself.
-        for watcher in watchers { watcher.finish() }
-    }
+    func finish() { watchers.finish() }
 
-    func fail(_ error: ReaderError) {
-        state.withLock { $0.publish(.failed(error)) }
-    }
+    func fail(_ error: ReaderError) { watchers.yield(.failed(error)) }
 
     func note(_ report: Report, of info: ReaderInfo) {
         state.withLock { state in
             var report = report
             if case .service(let fault) = report {
-                guard let fault, state.entries.contains(where: \.isOpen) else { return state.serve(fault) }
+                guard let fault, state.entries.contains(where: \.isOpen) else { return serve(fault, &state) }
                 // It works for others, so this is one reader's trouble.
                 report = .trouble(fault)
             }
@@ -122,19 +105,35 @@ final class ReaderTable: Sendable {
             let known = state.entries.firstIndex { $0.info.name == info.name }
             let index = known ?? state.entries.endIndex
             if known == nil { state.entries.append(Entry(info: info)) }
-            state.entries[index].note(report, now, state.publish)
+            state.entries[index].note(report, now, publish)
         }
     }
-}
 
-extension ReaderTable.State {
-    fileprivate mutating func serve(_ fault: ReaderError?) {
-        switch (self.fault, fault) {
+    private func serve(_ fault: ReaderError?, _ state: inout State) {
+        switch (state.fault, fault) {
         case (nil, let fault?): publish(.serviceLost(fault))
         case (.some, nil): publish(.serviceBack)
         default: break
         }
-        self.fault = fault
+        state.fault = fault
+    }
+
+    private func publish(_ event: ReaderEvent) { watchers.yield(event) }
+}
+
+extension ReaderTable.State {
+    /// What a new watcher is told.
+    fileprivate var present: [ReaderEvent] {
+        var events: [ReaderEvent] = []
+        if let fault { events.append(.serviceLost(fault)) }
+        for entry in entries where entry.isOpen { events.append(.readerAdded(entry.info)) }
+        for entry in entries {
+            if let trouble = entry.trouble { events.append(.readerStuck(entry.info, trouble)) }
+            guard var card = entry.card else { continue }
+            card.wasAlreadyThere = true
+            events.append(.cardInserted(card))
+        }
+        return events
     }
 }
 

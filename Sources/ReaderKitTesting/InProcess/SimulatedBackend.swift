@@ -1,3 +1,4 @@
+import CardCore
 import Dispatch
 import Foundation
 import ReaderKit
@@ -35,12 +36,9 @@ public final class SimulatedBackend: ReaderBackend {
         var isServing = true
         var slots: [Slot] = []
         var presentations = 0
-        var watchers: [Int: AsyncStream<ReaderEvent>.Continuation] = [:]
-        var nextWatcher = 0
+        let watchers = EventBroadcaster<ReaderEvent>()
 
-        func publish(_ event: ReaderEvent) {
-            for watcher in watchers.values { watcher.yield(event) }
-        }
+        func publish(_ event: ReaderEvent) { watchers.yield(event) }
     }
 
     /// Readers without cards, with the same habits; `now` is the clock that dates the presentations.
@@ -155,40 +153,18 @@ public final class SimulatedBackend: ReaderBackend {
     }
 
     /// Ends all streams of events.
-    public func finish() {
-        let watchers = state.withLock { state in
-            defer { state.watchers = [:] }
-            return Array(state.watchers.values)
-        }
-        for watcher in watchers { watcher.finish() }
-    }
+    public func finish() { state.withLock(\.watchers).finish() }
 
     /// How many watches are under way.
-    public var watchers: Int { state.withLock { $0.watchers.count } }
+    public var watchers: Int { state.withLock(\.watchers).consumerCount }
 
-    private static let serviceError = ReaderError(.serviceUnavailable, attempting: "watch the simulated readers")
+    fileprivate static let serviceError = ReaderError(.serviceUnavailable, attempting: "watch the simulated readers")
 
     // MARK: ReaderBackend
 
     /// Starts a watch, beginning with all that is there.
     public func events() -> AsyncStream<ReaderEvent> {
-        let (stream, continuation) = AsyncStream<ReaderEvent>.makeStream()
-        let id = state.withLock { state in
-            defer { state.nextWatcher += 1 }
-            if state.isServing {
-                continuation.yield(.serviceBack)
-                for slot in state.slots { continuation.yield(.readerAdded(slot.info)) }
-                for slot in state.slots { slot.presence.map { _ = continuation.yield(.cardInserted($0)) } }
-            } else {
-                continuation.yield(.serviceLost(SimulatedBackend.serviceError))
-            }
-            state.watchers[state.nextWatcher] = continuation
-            return state.nextWatcher
-        }
-        continuation.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.watchers.removeValue(forKey: id) }
-        }
-        return stream
+        state.withLock { state in state.watchers.stream(beginningWith: state.present) }
     }
 
     /// The readers that are there now, each with its card; ``ReaderError/Kind/serviceUnavailable`` after
@@ -262,6 +238,14 @@ public final class SimulatedBackend: ReaderBackend {
 }
 
 extension SimulatedBackend.State {
+    /// What a new watcher is told.
+    fileprivate var present: [ReaderEvent] {
+        guard isServing else { return [.serviceLost(SimulatedBackend.serviceError)] }
+        return [.serviceBack]
+            + slots.map { .readerAdded($0.info) }
+            + slots.compactMap { slot in slot.presence.map { .cardInserted($0) } }
+    }
+
     fileprivate mutating func presence(of card: any SimulatedCard, at index: Int, _ now: Date) -> CardPresence {
         presentations += 1
         return CardPresence(reader: slots[index].info, number: presentations, facts: CardFacts(atr: card.atr), at: now)

@@ -72,34 +72,24 @@ public final class NFCBackend: ReaderBackend {
     /// reported as ``ReaderEvent/readerStuck(_:_:)``, with the reason, and retried; ``ReaderEvent/readerRecovered(_:)``
     /// precedes its addition.
     public func events() -> AsyncStream<ReaderEvent> {
-        let id = UUID()
-        let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
-        // Whoever watches keeps the backend: the readers are watched as long as somebody listens.
-        continuation.onTermination = { _ in self.endWatch(id) }
-        beginWatch(id, continuation)
-        return stream
-    }
-
-    // Beginnings and ends of watches, and new readers, are kept in their order by the one lock.
-
-    private func beginWatch(_ id: UUID, _ continuation: AsyncStream<ReaderEvent>.Continuation) {
-        let isClosed = state.withLock { state in
-            guard !state.isClosed else { return true }
-            let isFirst = table.add(id, continuation, forgets: true)
+        state.withLock { state in
+            guard !state.isClosed else { return AsyncStream { $0.finish() } }
+            // Whoever watches keeps the backend: the readers are watched as long as somebody listens.
+            let (events, isFirst) = table.watch(forgets: true) { self.endWatch() }
             for served in state.readers.values { served.reader.setPolling(true, tellingAll: isFirst) }
             if configuration.discoversReaders, state.discovery == nil {
                 let discovery = makeDiscovery()
                 state.discovery = discovery
                 discovery.start()
             }
-            return false
+            return events
         }
-        if isClosed { continuation.finish() }
     }
 
-    private func endWatch(_ id: UUID) {
+    /// Looks no more, unless another watch has begun meanwhile.
+    private func endWatch() {
         let discovery = state.withLock { state -> NFCDiscovery? in
-            guard table.remove(id) else { return nil }
+            guard !table.isWatched else { return nil }
             for served in state.readers.values { served.reader.setPolling(false, tellingAll: false) }
             return state.discovery.take()
         }
@@ -193,7 +183,7 @@ public final class NFCBackend: ReaderBackend {
             state.lastNumber += 1
             let reader = makeReader(name, state.lastNumber)
             state.readers[name] = Served(number: state.lastNumber, reader: reader)
-            if table.watchers > 0 { reader.setPolling(true, tellingAll: false) }
+            if table.isWatched { reader.setPolling(true, tellingAll: false) }
         }
     }
 

@@ -109,23 +109,20 @@ public final class SmartReaderBackend: ReaderBackend {
     /// ``ReaderEvent/readerStuck(_:_:)``, with the reason, and retried; ``ReaderEvent/readerRecovered(_:)`` precedes
     /// its addition. Reports without a watch are lost. If standard input is the only source, its end ends the stream.
     public func events() -> AsyncStream<ReaderEvent> {
-        let id = UUID()
-        let (stream, continuation) = AsyncStream.makeStream(of: ReaderEvent.self)
-        // Whoever watches keeps the backend: the lines are watched as long as somebody listens.
-        continuation.onTermination = { _ in self.endWatch(id) }
         lookAround()
-        let isOver = state.withLock { state in
-            guard !state.isClosed, !state.isOver else { return true }
-            if table.add(id, continuation, forgets: false) { watch(true, &state) }
-            return false
+        return state.withLock { state in
+            guard !state.isClosed, !state.isOver else { return AsyncStream { $0.finish() } }
+            // Whoever watches keeps the backend: the lines are watched as long as somebody listens.
+            let (events, isFirst) = table.watch(forgets: false) { self.endWatch() }
+            if isFirst { watch(true, &state) }
+            return events
         }
-        if isOver { continuation.finish() }
-        return stream
     }
 
-    private func endWatch(_ id: UUID) {
+    /// Closes the lines, unless another watch has begun meanwhile.
+    private func endWatch() {
         state.withLock { state in
-            if table.remove(id) { watch(false, &state) }
+            if !table.isWatched { watch(false, &state) }
         }
     }
 

@@ -1,24 +1,36 @@
+import CardCore
 import Testing
-
-@testable import ClubMessages
+import TestSupport
 
 @Suite("Events for everybody", .timeLimit(.minutes(5)))
 struct EventBroadcasterTests {
-    /// Whoever cancels a task holds what handing over to it waits for, so that one lock for both would be held for ever.
     @Test("Consumers that end while events are handed over hold up nobody")
     func endsMeanwhile() async {
         let broadcaster = EventBroadcaster<Int>()
         let yielding = Task.detached { for number in 0..<20_000 { broadcaster.yield(number) } }
-        for _ in 0..<2000 {
-            let stream = broadcaster.stream(bufferingPolicy: .bufferingNewest(1))
-            let consumer = Task.detached { for await _ in stream {} }
-            await Task.yield()
-            consumer.cancel()
-        }
+        await consumersComeAndGo(2000) { broadcaster.stream(bufferingPolicy: .bufferingNewest(1)) }
         let later = broadcaster.stream()
         await yielding.value
         broadcaster.yield(-1)
         #expect(await later.first { $0 == -1 } == -1)
+    }
+
+    @Test("A stream begins with what is given, and tells its end once")
+    func beginsAndEnds() async throws {
+        let (broadcaster, ends) = (EventBroadcaster<Int>(), Shared(0))
+        let stream = broadcaster.stream(beginningWith: [1, 2]) { ends.withLock { $0 += 1 } }
+        let other = broadcaster.stream { ends.withLock { $0 += 10 } }
+        let cancelled = Task { for await _ in other {} }
+        broadcaster.yield(3)
+        #expect(broadcaster.consumerCount == 2)
+        cancelled.cancel()
+        await cancelled.value
+        #expect(broadcaster.consumerCount == 1)
+        broadcaster.yield(4, 5)
+        broadcaster.finish()
+        #expect(broadcaster.consumerCount == 0)
+        #expect(await stream.reduce(into: []) { $0.append($1) } == [1, 2, 3, 4, 5])
+        #expect(ends.withLock(\.self) == 11)
     }
 
     @Test("All consumers get the events of concurrent callers in the same order")

@@ -20,11 +20,17 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
         finish()
     }
 
-    /// A sequence of all events from now on. It ends with ``finish()``.
+    /// A sequence of what is given and of all events from now on. It ends with ``finish()``.
+    ///
+    /// - Parameter onEnd: called once nobody consumes the sequence any more. As the caller may hold what events wait
+    ///   for, it must take no lock that somebody holds who calls ``yield(_:)``.
     package func stream(
-        bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded
+        beginningWith first: [Event] = [],
+        bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded,
+        onEnd: @escaping @Sendable () -> Void = {}
     ) -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: bufferingPolicy)
+        for event in first { continuation.yield(event) }
         let number = state.withLock { state in
             state.nextNumber += 1
             state.consumers[state.nextNumber] = continuation
@@ -33,12 +39,13 @@ package final class EventBroadcaster<Event: Sendable>: Sendable {
         continuation.onTermination = { [weak self] _ in
             // Out of the lock, as this frees the continuation.
             _ = self?.state.withLock { $0.consumers.removeValue(forKey: number) }
+            onEnd()
         }
         return stream
     }
 
-    /// Whether somebody would get an event.
-    package var hasConsumers: Bool { state.withLock { !$0.consumers.isEmpty } }
+    /// How many would get an event.
+    package var consumerCount: Int { state.withLock { $0.consumers.count } }
 
     package func yield(_ events: Event...) {
         order.withLock { _ in
