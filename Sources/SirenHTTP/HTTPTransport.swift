@@ -135,7 +135,8 @@ extension SirenTransportError {
         }
         let kind: Kind =
             switch error.kind {
-            case .unavailable, .notConnected, .cancelled: .notConnected
+            case .unavailable: .unavailable
+            case .notConnected, .cancelled: .notConnected
             case .notTrusted: .notTrusted
             case .timedOut: .timedOut
             case .tooLong: .tooLong

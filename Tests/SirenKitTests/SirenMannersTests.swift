@@ -43,7 +43,7 @@ import Testing
 
     /// What happens to a request, whether it is sent again, and whether it counts as sent.
     static let faults: [(SirenTransportError.Kind, get: Int, post: Int, wasSent: Bool)] = [
-        (.notConnected, 4, 4, false), (.notTrusted, 1, 1, false), (.timedOut, 4, 1, true),
+        (.notConnected, 4, 4, false), (.notTrusted, 1, 1, false), (.unavailable, 1, 1, false), (.timedOut, 4, 1, true),
         (.lost, 4, 1, true),
         (.tooLong, 1, 1, true), (.fileUnreadable, 4, 4, false), (.fileChanged, 4, 1, true),
     ]

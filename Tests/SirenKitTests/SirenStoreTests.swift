@@ -183,7 +183,7 @@ import Testing
     static let ends: [(any Error, Bool)] = [
         (SirenTransportError(.lost), true), (SirenTransportError(.timedOut), true),
         (SirenTransportError(.tooLong), true), (CancellationError(), true), (SirenTransportError(.notConnected), false),
-        (SirenTransportError(.notTrusted), false),
+        (SirenTransportError(.notTrusted), false), (SirenTransportError(.unavailable), false),
     ]
 
     @Test(arguments: ends, ["POST", "PUT", "DELETE", "GET"])

@@ -108,7 +108,7 @@ struct SirenExchange: Sendable {
             } catch let error as SirenTransportError {
                 log(request, error.kind.rawValue)
                 wasSent = wasSent || !error.isUnsent
-                let isHopeless = error.kind == .tooLong || error.kind == .notTrusted
+                let isHopeless = [.unavailable, .notTrusted, .tooLong].contains(error.kind)
                 guard !isHopeless, isRepeatable || error.isUnsent, count < session.retries else {
                     throw wasSent
                         ? SirenTransferError.notAnswered(error) as any Error : SirenRequestError.notConnected(error)

@@ -119,6 +119,8 @@ public struct SirenResponse: Sendable, Hashable {
 public struct SirenTransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What happened.
     public enum Kind: String, Sendable, Hashable {
+        /// Nothing on this machine carries requests: nothing was sent.
+        case unavailable
         /// There was no connection: nothing was sent.
         case notConnected
         /// The server did not prove who it is: nothing was sent.
@@ -147,12 +149,13 @@ public struct SirenTransportError: Error, Sendable, Hashable, CustomStringConver
     }
 
     /// Whether it is certain that nothing of the request was sent.
-    public var isUnsent: Bool { [.notConnected, .notTrusted, .fileUnreadable].contains(kind) }
+    public var isUnsent: Bool { [.unavailable, .notConnected, .notTrusted, .fileUnreadable].contains(kind) }
 
     /// What happened, in words.
     public var description: String {
         let words =
             switch kind {
+            case .unavailable: "this machine cannot send requests; install what is missing"
             case .notConnected: "the server cannot be reached; check the network and the server's address"
             case .notTrusted: "the server's certificate is not trusted; check its address, or add its authority"
             case .fileUnreadable: "a file that is to be sent cannot be read; give another"
