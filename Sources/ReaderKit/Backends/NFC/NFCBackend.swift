@@ -28,6 +28,7 @@ public final class NFCBackend: ReaderBackend {
     private let configuration: NFCConfiguration
     private let surroundings: NFCReader.Surroundings
     private let table: ReaderTable
+    /// Also keeps beginnings and ends of watches, and new readers, in their order.
     private let state = Mutex(State())
 
     /// Creates a backend for readers of this machine; `now` is the clock of presentations.
